@@ -113,6 +113,13 @@ TASKS = {
         ),
         Task("T5", "64 falls of soft rods", SOFT, 2.0, 41, GRAVITY, lateral=0.2, copies=64),
         Task(
+<<<<<<< HEAD
+=======
+            "T6", "six-rod parallel robot, 2 s", WIRE, 2.0, 41, rods=6, circle=0.1, mass=0.1,
+            turning=(5e-4, 2.5e-4, 2.5e-4), travel=0.02, planar=False,
+        ),
+        Task(
+>>>>>>> explicit2
             "T7", "1,000 equilibria of a tendon arm", ARM,
             offset=0.007, tension=5.0, grid=10, planar=False,
         ),
@@ -129,6 +136,24 @@ def moduli(task: Task) -> np.ndarray:
     return task.rod.E * np.geomspace(1.0, 2.0, task.copies)
 
 
+<<<<<<< HEAD
+=======
+def rod_places(task: Task) -> np.ndarray:
+    """Where the axes of the rods of T6 are at the start, (rods, 3), m; the plate is in their middle."""
+    angles = 2.0 * np.pi * np.arange(task.rods) / task.rods
+    places = [np.zeros_like(angles), np.cos(angles), np.sin(angles)]
+    return task.circle * np.stack(places, axis=-1)
+
+
+def slider_travels(task: Task) -> np.ndarray:
+    """Travels a (rods,) of the bases of T6, m: at the time t they are at a (1 - cos(2 pi t / T)) / 2,
+    T the duration. The bases stay in a plane that moves and tilts.
+    """
+    angles = 2.0 * np.pi * np.arange(task.rods) / task.rods
+    return task.travel * (0.5 + np.cos(angles) + 0.5 * np.sin(angles))
+
+
+>>>>>>> explicit2
 def tension_grid(task: Task) -> np.ndarray:
     """Tensions (K, 3) of three tendons, N, each row next to the one before it."""
     levels = np.linspace(0.0, task.tension, task.grid)

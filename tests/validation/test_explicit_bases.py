@@ -114,6 +114,20 @@ def test_bases_that_come_to_rest_are_watched_again() -> None:
     assert np.abs(motion.energy["balance"]).max() < 0.03 * motion.energy["kinetic"].max()
 
 
+def test_steps_are_shortened_while_a_base_shakes_violently() -> None:
+    """At 200 rad/s and 400 m/s^2 energy is at the grid within some swings of the base."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 0.5, pl.Circle(0.01), soft, pl.along("x"))
+    robot.add_base_motion("shake", "arm", (0, 0, 1))
+    shake = {"shake": pl.Sine(0.01, 200.0 / (2.0 * np.pi), -0.5 * np.pi, 0.01)}
+    with pytest.warns(pl.ResolutionWarning, match="depends on the mesh"):
+        motion = robot.simulate(
+            0.5, 2.5e-3, shake, formulation=pl.Spectral(3, 32), integrator=pl.Explicit()
+        )
+    assert np.abs(motion.energy["balance"]).max() < 0.1 * motion.energy["kinetic"].max()
+
+
 def test_a_motion_on_a_moving_base_goes_on_from_where_it_stopped() -> None:
     robot, inputs = shaken()
     given: dict[str, Any] = {"formulation": pl.Spectral(3, 2), "integrator": pl.Explicit()}

@@ -282,31 +282,33 @@ class ExplicitStepper(Stepper):
     def finish_step(self, a: State, b: State) -> None:
         """Look at the energy; shorten the steps where it has changed, and take this step again.
 
-        Where inputs change, bases move or loads follow the robot, their work is known for whole steps
-        of h seconds only, not well enough; with damping no energy reaches the grid.
+        Where inputs change or loads follow the robot, their work is known for whole steps of h seconds
+        only, not well enough; with damping no energy reaches the grid.
         """
         self.wait[0] = self.short.patience
         inputs = self.after.copy()
         steady = np.array_equal(self._start[-3], self.before) and self.scheme.conserves
-        if not steady or self.guides.moved[0] or not self.effects.conservative(self.before):
+        if not steady or not self.effects.conservative(self.before):
             self.watch.start(self.scheme, [b])
             self._keep_start()
             return
-        while not self.watch.holds(self.scheme, [b]):
+        while not self.watch.holds(self.scheme, [b], bool(self.guides.moved[0])):
             if self.rung[0] == len(_RUNGS):
                 raise self.error("the energy balance does not close, however short the steps are")
             self._shorten(a, b, inputs)
         self._keep_start()
 
     def _shorten(self, a: State, b: State, inputs: Array) -> None:
-        """Shorten the short steps; take the step again if it is the only one since the last look."""
+        """Shorten the short steps; take the step again if it is the only one since the last look, and
+        bases rested in it.
+        """
         rung, last = int(self.rung[0]), self.short_steps
         before = 1.0 if rung == 0 else _RUNGS[rung - 1]
         count = math.ceil(last * before / _RUNGS[rung])
         if rung == 0:
             self.shortened[0] = float(self.wait[1]) * self.h
         self.rung[0] += 1
-        again = last >= LOOK
+        again = last >= LOOK and not self.guides.moved[0]
         shares = self._outputs.last()
         self._set_steps(count)
         if not again:

@@ -14,6 +14,8 @@ from pliant.tree.state import State
 
 _BAND = 1e-3
 """Change of the balance between two looks that is too much, relative to the largest kinetic energy."""
+_DRIVEN = 10.0
+"""How much more may change while bases move, whose work is summed to second order only."""
 
 
 class EnergyWatch:
@@ -55,11 +57,15 @@ class EnergyWatch:
             motion.nodes.add_elastic_energy(self._energies[1])
             motion.add_energy(self._energies)
 
-    def holds(self, scheme: Scheme, states: Sequence[State]) -> bool:
-        """Whether no balance has changed much since the last look; if not, that one still counts."""
+    def holds(self, scheme: Scheme, states: Sequence[State], driven: bool = False) -> bool:
+        """Whether no balance has changed much since the last look; if not, that one still counts.
+
+        driven : whether bases moved.
+        """
         balance, kinetic = self._look(scheme, states)
         largest = np.maximum(self.known[1], kinetic)
-        held = bool((np.abs(balance - self.known[0]) <= _BAND * largest).all())  # not if it is NaN
+        band = _BAND * (_DRIVEN if driven else 1.0)
+        held = bool((np.abs(balance - self.known[0]) <= band * largest).all())  # not if it is NaN
         if held:
             self.known[...] = balance, largest
         return held
