@@ -82,6 +82,14 @@ class Task:
     """Of the rod, with other moduli each (T5)."""
     grid: int = 0
     """Tensions from zero to ``tension`` of each of three tendons around the rod (T7)."""
+    rods: int = 0
+    """Side by side on a circle of radius ``circle`` about the axis x, clamped to one plate of ``mass``
+    with the moments of inertia ``turning`` about x, y and z, kg m^2 (T6)."""
+    circle: float = 0.0
+    mass: float = 0.0
+    turning: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    travel: float = 0.0
+    """How far sliders move the bases along x, m, see `slider_travels`."""
     planar: bool = True
     """Whether the task has a planar variant."""
 
@@ -97,6 +105,7 @@ class Task:
 SOFT = Rod(1.0, 1e6, 0.5, 1000.0, radius=0.01)
 STEEL = Rod(1.0, 210e9, 0.2, 7800.0, side=0.01)
 ARM = Rod(0.3, 1e6, 0.5, 1000.0, radius=0.01)
+WIRE = Rod(0.4, 207e9, 0.3, 7850.0, radius=0.67e-3)
 
 TASKS = {
     task.name: task
@@ -113,13 +122,10 @@ TASKS = {
         ),
         Task("T5", "64 falls of soft rods", SOFT, 2.0, 41, GRAVITY, lateral=0.2, copies=64),
         Task(
-<<<<<<< HEAD
-=======
             "T6", "six-rod parallel robot, 2 s", WIRE, 2.0, 41, rods=6, circle=0.1, mass=0.1,
             turning=(5e-4, 2.5e-4, 2.5e-4), travel=0.02, planar=False,
         ),
         Task(
->>>>>>> explicit2
             "T7", "1,000 equilibria of a tendon arm", ARM,
             offset=0.007, tension=5.0, grid=10, planar=False,
         ),
@@ -136,8 +142,6 @@ def moduli(task: Task) -> np.ndarray:
     return task.rod.E * np.geomspace(1.0, 2.0, task.copies)
 
 
-<<<<<<< HEAD
-=======
 def rod_places(task: Task) -> np.ndarray:
     """Where the axes of the rods of T6 are at the start, (rods, 3), m; the plate is in their middle."""
     angles = 2.0 * np.pi * np.arange(task.rods) / task.rods
@@ -153,7 +157,6 @@ def slider_travels(task: Task) -> np.ndarray:
     return task.travel * (0.5 + np.cos(angles) + 0.5 * np.sin(angles))
 
 
->>>>>>> explicit2
 def tension_grid(task: Task) -> np.ndarray:
     """Tensions (K, 3) of three tendons, N, each row next to the one before it."""
     levels = np.linspace(0.0, task.tension, task.grid)

@@ -12,11 +12,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 warnings.simplefilter("ignore")
 
-from tasks import Task, moduli, tendon_angles, tension_grid  # noqa: E402
+from tasks import Task, moduli, rod_places, slider_travels, tendon_angles, tension_grid  # noqa: E402
 
 import pliant as pl  # noqa: E402
 
-TASKS = ("T1", "T2", "T3", "T4", "T5", "T7")
+TASKS = ("T1", "T2", "T3", "T4", "T5", "T6", "T7")
 ACCURACIES = (1e-2, 3e-3, 1e-3)
 
 
@@ -30,10 +30,7 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         + [(n, 0.0125, "Radau") for n in (1, 2, 4)],
         "T4": [(n, 0.05, "Explicit") for n in (2, 4, 8)],
         "T5": [(n, 0.05, "Explicit") for n in (12, 16, 24, 32)],
-<<<<<<< HEAD
-=======
         "T6": [(1, h, "Midpoint") for h in (0.05, 0.025, 0.0125, 6.25e-3)],
->>>>>>> explicit2
         "T7": [(n, 0.0, "") for n in (1, 2, 4)],
     }[task.name]
     free = [] if task.copies or task.grid else free
@@ -89,11 +86,8 @@ def solve(
         return many_falls(task, mesh, h, integrator)
     if task.grid:
         return many_equilibria(task, mesh)
-<<<<<<< HEAD
-=======
     if task.rods:
         return parallel_robot(task, mesh, h, method, accuracy)
->>>>>>> explicit2
     robot = robot_of(task)
     if not task.duration:
         return robot.statics(formulation=mesh, accuracy=accuracy).tip("rod")[None, :3, 3]
@@ -124,8 +118,6 @@ def many_falls(task: Task, mesh: pl.Spectral | None, h: float | None, name: str)
     return np.array([motion.tip("rod")[:, :3, 3] for motion in motions])
 
 
-<<<<<<< HEAD
-=======
 def parallel_robot(
     task: Task,
     mesh: pl.Spectral | None,
@@ -162,7 +154,6 @@ def parallel_robot(
     return motion.pose("plate")[:, :3, 3]
 
 
->>>>>>> explicit2
 def many_equilibria(task: Task, mesh: pl.Spectral | None) -> np.ndarray:
     """Tips (K, 1, 3) over the grid of tensions, in the order of `tension_grid`."""
     levels = np.linspace(0.0, task.tension, task.grid)
