@@ -46,7 +46,7 @@ class EnergyWatch:
             if own:
                 quiet = robot.quiet
                 found[0, r] += sum(term.energy(state, quiet) for term in own)
-            found[0, r] += scheme.accounts[r][1] - scheme.accounts[r][0]
+            found[0, r] += scheme.accounts[r][1] - scheme.accounts[r][0] + robot.guides.own[0]
         return found
 
     def _add(self, scheme: Scheme) -> None:

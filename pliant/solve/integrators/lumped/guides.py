@@ -91,13 +91,17 @@ class Guides:
             self.each.append(Guide(nodes.parts[i], places, velocities))
             at, number = at + nq, number + nv
         self.heavy = [nodes.inertia[i][0] for i in self.parts]
-        self._kinetic, self._power = np.zeros(1), np.zeros(1)
-        """Kinetic energy of the bases at the start of the step, J; power of the drives, W."""
+        self._kinetic, self._power = np.zeros(1), np.zeros(2)
+        """Kinetic energy of the bases at the start of the step, J; power of the drives, W, and what of
+        it lifts the mass of the bases."""
+        self.own = np.zeros(1)
+        """Part of the work that the mass of the bases has taken up, J."""
         self.moved = np.zeros(1, dtype=np.int64)
         """Whether any of them has moved since this was last set to zero."""
 
     def begin(self, v: Array, acc: Array, h: float) -> None:
         """Begin a motion with rates and accelerations (total,)."""
+        self.own[0] = 0.0
         for guide in self.each:
             index = guide.part.joint_index
             guide.begin(v[index], acc[index], h)
@@ -105,7 +109,7 @@ class Guides:
     def changing(self) -> list[Any]:
         """All that a step changes."""
         own = [x for guide in self.each for x in guide.changing()]
-        return [*own, self._kinetic, self.moved] if own else []
+        return [*own, self._kinetic, self.own, self.moved] if own else []
 
     def plan(self, q: Array, joint_q: Array, joint_v: Array, joint_acc: Array, h: float) -> None:
         """Set where the joints go in the next h seconds."""
@@ -122,7 +126,7 @@ class Guides:
             pulls = (own.nodes.torque, own.nodes.force, fields[i])
             where = (own.nodes.columns[:1], own.at.base, own.twist, heavy)
             run(drive_power, *where, *pulls, self._power)
-            run(add_power, share, h, self._power, account)
+            run(add_power, share, h, self._power, account, self.own)
 
     def add_kinetic(self, account: Array, stays: bool) -> None:
         """Add to account_0 the kinetic energy that the bases won in this step; stays : and begin the
@@ -131,7 +135,7 @@ class Guides:
         for count, (i, heavy) in enumerate(zip(self.parts, self.heavy, strict=True)):
             run(add_energy, count, self.nodes.parts[i].twist, heavy, self._power)
         if self.parts:
-            run(add_change, stays, self._power, self._kinetic, account)
+            run(add_change, stays, self._power, self._kinetic, account, self.own)
 
 
 @kernel
@@ -175,8 +179,10 @@ def note_motion(way, moved):  # type: ignore[no-untyped-def]
 def drive_power(columns, base, twist, M, torque, force, field, power):  # type: ignore[no-untyped-def]
     """power_0 : what it takes to move the node in columns_0 with a body twist (6,) against torque and
     force (3, C), gradients, and against a field (3, C) on its mass M (6, 6); base (4, 4) is its pose.
+
+    power_1 : the part against the field.
     """
-    c, total, mass = columns[0], 0.0, M[5, 5]
+    c, total, lifts, mass = columns[0], 0.0, 0.0, M[5, 5]
     centre = (M[2, 4], M[0, 5], M[1, 3])  # mass times the place of the centre
     for a in range(3):
         b, d = (a + 1) % 3, (a + 2) % 3
@@ -186,14 +192,16 @@ def drive_power(columns, base, twist, M, torque, force, field, power):  # type: 
         for k in range(3):
             f += base[k, a] * force[k, c]
             g += base[k, a] * field[k, c]
-        total += torque[a, c] * twist[a] + f * twist[3 + a] - g * p
-    power[0] = total
+        total += torque[a, c] * twist[a] + f * twist[3 + a]
+        lifts -= g * p
+    power[0], power[1] = total + lifts, lifts
 
 
 @kernel
-def add_power(share, h, power, account):  # type: ignore[no-untyped-def]
-    """account_0 += share h_0 power_0."""
+def add_power(share, h, power, account, own):  # type: ignore[no-untyped-def]
+    """account_0 += share h_0 power_0 and own_0 += share h_0 power_1."""
     account[0] += share * h[0] * power[0]
+    own[0] += share * h[0] * power[1]
 
 
 @kernel
@@ -207,8 +215,9 @@ def add_energy(count, twist, M, energy):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_change(stays, energy, before, account):  # type: ignore[no-untyped-def]
-    """account_0 += energy_0 - before_0; stays : before_0 = energy_0."""
+def add_change(stays, energy, before, account, own):  # type: ignore[no-untyped-def]
+    """account_0 += energy_0 - before_0; stays : own_0 too, and before_0 = energy_0."""
     account[0] += energy[0] - before[0]
     if stays:
+        own[0] += energy[0] - before[0]
         before[0] = energy[0]
