@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.bvp.chain import Chain
+from pliant.engine.newton import NewtonError
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
 from pliant.model.checks import StepError
@@ -119,10 +120,6 @@ class BasePath:
     def fixed(cls, pose: Array) -> BasePath:
         """A base that stays where it is."""
         return cls(lambda level: pose)
-
-
-class RejectedError(Exception):
-    """An attempt that should not be continued, with the reason in words."""
 
 
 class StrongSolver(ABC):
@@ -285,7 +282,7 @@ class StrongSolver(ABC):
 
     @abstractmethod
     def _reach(self, level: float, target: float) -> State:
-        """Go from one load level to the next; raises RejectedError if that leads nowhere."""
+        """Go from one load level to the next; raises NewtonError if that leads nowhere."""
 
     @abstractmethod
     def _give_up(self, level: float, reason: str) -> ConvergenceError:
@@ -304,8 +301,8 @@ class StrongSolver(ABC):
                 state = self._reach(level, target)
                 count = 0 if watch is None else watch(state, target)
                 if count > falling and step > FINEST:
-                    raise RejectedError("an equilibrium becomes unstable within a load step")
-            except RejectedError as error:
+                    raise NewtonError("an equilibrium becomes unstable within a load step")
+            except NewtonError as error:
                 self._restore(kept)
                 step = (0.25 if step == 1.0 else 0.5) * (target - level)
                 if step < self.smallest:

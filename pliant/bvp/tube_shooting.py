@@ -17,16 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine import loops
+from pliant.engine.newton import SINGULAR, Newton, NewtonError, Policy
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import Centreline, ConvergenceError, Tube
 
-_ITERATIONS = 25
+_POLICY = Policy(stalled=0.0, lost=1e3)
 _STEP = 1e-6
 """Differences for the derivatives, in units in which the unknowns are of the size of one."""
 _LARGEST = 1.0
@@ -170,7 +172,7 @@ class TubeShooting:
                 np.full(2 + int(self.out.sum()), bending / length),
             ]
         )
-        self.iterations = 0
+        self.newton = Newton(_POLICY, np.zeros(loops.FLAGS, dtype=np.int64))
         self.history: list[float] = []
 
     def _at(self, s: float) -> _Data:
@@ -298,7 +300,7 @@ class TubeShooting:
 
     def solve(self, acting: Acting, start: TubeShape | None, tolerance: float) -> TubeShape:
         """The equilibrium on the branch from the unloaded tubes, or from another equilibrium."""
-        self.iterations, self.history = 0, []
+        self.newton.iterations, self.history = 0, []
         before = None if start is None else start.acting
         x = np.zeros(len(self.units)) if start is None else start.x.copy()
         way = float(np.abs(acting.angles - (0.0 if before is None else before.angles)).sum())
@@ -307,7 +309,7 @@ class TubeShooting:
             aim = min(1.0, done + step)
             guess = x if last is None else x + (x - last[1]) * (aim - done) / (done - last[0])
             mixed = acting if before is None else _mixed(before, acting, aim)
-            found = self._newton(guess, mixed, aim if before is None else 1.0, tolerance)
+            found = self._solved(guess, mixed, aim if before is None else 1.0, tolerance)
             if found is None:
                 step *= 0.5
                 if step < _LEAST:
@@ -320,29 +322,36 @@ class TubeShooting:
             step = min(2.0 * step, _LARGEST / max(way, _LARGEST))
         return self.integrate(x[None], acting, 1.0, shape=True)[1]  # type: ignore[return-value]
 
-    def _newton(self, x: Array, acting: Acting, level: float, tolerance: float) -> Array | None:
-        """Unknowns (U,) at a load level; None if they are not found."""
-        shifts = np.concatenate([np.zeros((1, len(x))), _STEP * np.eye(len(x))])
-        best = np.inf
-        for _ in range(_ITERATIONS):
+    def _solved(self, x: Array, acting: Acting, level: float, tolerance: float) -> Array | None:
+        """Unknowns (U,) at a load level, near x; None if they are not found."""
+        newton, shifts = (
+            self.newton,
+            np.concatenate([np.zeros((1, len(x))), _STEP * np.eye(len(x))]),
+        )
+        r = np.empty(shifts.shape)
+
+        def find_residual() -> None:
             with np.errstate(all="ignore"):
-                r, _ = self.integrate(x + shifts, acting, level)
-            if not np.isfinite(r).all():
-                return None
-            size = float(np.abs(r[0]).max())
-            self.iterations += 1
-            self.history.append(size)
-            if size <= max(tolerance, 1e-11):
-                return x
-            if size > 1e3 * max(best, 1.0):
-                return None
-            best = min(best, size)
-            slopes = ((r[1:] - r[0]) / _STEP).T
+                r[:] = self.integrate(x + shifts, acting, level)[0]
+            newton.numbers[loops.SIZE] = np.abs(r[0]).max() if np.isfinite(r).all() else np.inf
+
+        def correct() -> None:
             try:
-                x = x - np.linalg.solve(slopes, r[0])
+                x[:] -= np.linalg.solve(((r[1:] - r[0]) / _STEP).T, r[0])
             except np.linalg.LinAlgError:
-                return None
-        return None
+                raise NewtonError(SINGULAR) from None
+
+        x = x.copy()
+        row: list[Any] = [None] * loops.PROGRAMS
+        row[loops.TANGENT], row[loops.MOVE] = find_residual, newton.guarded(correct)
+        newton.numbers[loops.TOLERANCE] = max(tolerance, 1e-11)
+        try:
+            newton.run_newton(row)
+        except NewtonError:
+            return None
+        finally:
+            self.history += newton.sizes
+        return x
 
 
 def _moved(y: _Nodes, slope: _Nodes, h: float) -> _Nodes:

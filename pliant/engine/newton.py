@@ -1,15 +1,15 @@
 """Settings of Newton's method, the arrays it works on, and its failures.
 
 The method itself is in `loops`. Coordinates and strong forms solve their equations by it: they write
-programs and hand them over with a `Control`.
+programs and hand them over with a `Newton`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +59,13 @@ class Policy:
     forget: float = 1.0
 
 
-class Control:
+class Newton:
     """What Newton's method reads and writes: numbers, counts and history, named in `loops`, and flags.
 
-    flags : what the last factor is like.
+    flags : what the last factor is like.  reasons : in words, by how the method ended.
     """
+
+    reasons: ClassVar[Mapping[int, str]] = REASONS
 
     def __init__(self, policy: Policy, flags: NDArray[np.int64]) -> None:
         self.flags = flags
@@ -158,4 +160,4 @@ class Control:
     def check(self, end: int) -> None:
         """Raise NewtonError if a solve did not end well."""
         if end != loops.CONVERGED:
-            raise NewtonError(self.problem or REASONS[end])
+            raise NewtonError(self.problem or self.reasons[end])

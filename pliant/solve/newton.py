@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.newton import SINGULAR, Control, Policy
+from pliant.engine.newton import SINGULAR, Newton, Policy
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.own_law import LawError
 
 
-class Equations(Control):
+class Equations(Newton):
     """What Newton's method solves for coordinates and multipliers.
 
     x (n,) is the correction and `right` (n,) the right-hand side of its equations.

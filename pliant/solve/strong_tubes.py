@@ -230,8 +230,8 @@ class TubeProblem(Problem):
         shape: Any = solver.solve(self._acting(values), start, tolerance)
         history, count = solver.history, len(solver.units)
         if progress is not None:
-            progress(1.0, solver.iterations, history[-1])
-        solution = StrongSolution(shape, solver.iterations, history[-1], history, count)
+            progress(1.0, solver.newton.iterations, history[-1])
+        solution = StrongSolution(shape, solver.newton.iterations, history[-1], history, count)
         return Still(solution, [(1.0, values)])
 
     def compared_error(self, still: Still) -> ShapeError | None:

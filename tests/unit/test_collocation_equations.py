@@ -112,17 +112,17 @@ CASES = {
 def test_tangent_is_the_derivative(case, rng):
     given, moving = CASES[case]
     system = make_system(make_robot(**given), moving, rng)
-    x = 0.3 * rng.normal(size=system.unknowns) * system.scale
+    x = 0.3 * rng.normal(size=system.unknowns) * system.units
     system.evaluate(x)
     K = system.tangent(x)
     h = 1e-4
     for j in range(system.unknowns):
         step = np.zeros(system.unknowns)
-        step[j] = h * system.scale[j]
+        step[j] = h * system.units[j]
         slope = (system.evaluate(x + step) - system.evaluate(x - step)) / (2.0 * h)
-        error = np.abs(K[:, j] * system.scale[j] - slope) / system.scale
+        error = np.abs(K[:, j] * system.units[j] - slope) / system.units
         # the square of the step times third derivatives
-        assert error.max() < 1e-6 * max(1.0, np.abs(slope / system.scale).max())
+        assert error.max() < 1e-6 * max(1.0, np.abs(slope / system.units).max())
 
 
 @pytest.mark.parametrize(

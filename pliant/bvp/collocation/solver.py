@@ -13,13 +13,12 @@ from pliant.bvp.chain import BODY, Chain
 from pliant.bvp.collocation.chebyshev import between, points
 from pliant.bvp.collocation.grid import Order, Policy, moved_unknowns, on_grid
 from pliant.bvp.collocation.integrals import Shape, in_body
-from pliant.bvp.collocation.system import System, bent, converge, converge_nearby
+from pliant.bvp.collocation.system import System, bent
 from pliant.bvp.contract import (
     LARGEST_TURN,
     BasePath,
     Progress,
     Record,
-    RejectedError,
     State,
     StepError,
     StrongSolver,
@@ -39,8 +38,17 @@ from pliant.bvp.history import (
     move_base,
     write_histories,
 )
-from pliant.bvp.prediction import Past, append, new_past, predict_values, restart
+from pliant.bvp.prediction import (
+    HOLD,
+    LINE,
+    Past,
+    append,
+    new_past,
+    predict_values,
+    restart,
+)
 from pliant.bvp.states import interpolated
+from pliant.engine.newton import NewtonError
 from pliant.lie import so3
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
@@ -116,7 +124,7 @@ class CollocationSolver(StrongSolver):
         orders = self._first_orders() if made is None else made.points
         if self._system.grid.orders != orders:
             self._system = self._new_system(orders)
-        self._system.forget()
+        self._system.forget_factor()
         return made if made is not None and len(made.x) == self.unknowns else None
 
     # -- equilibria --------------------------------------------------------------------------
@@ -200,9 +208,9 @@ class CollocationSolver(StrongSolver):
             system, x = self._system, self._x
             self._apply(target if self._share == 0.0 else 1.0)
             offset = (1.0 - target) * self._left
-            self._x = converge_nearby(system, x, offset, self._tolerance, self.record)
+            self._x = system.find_equilibrium(x, offset, self._tolerance, self.record)
             if attempt == 0 and bent(system, self._x - x) > LARGEST_TURN:
-                raise RejectedError("the rods turn too far in one load step")
+                raise NewtonError("the rods turn too far in one load step")
             grown = self.policy.grown(self.orders, self.policy.wanted(system.grid, system.shape))
             if grown is None:
                 break
@@ -326,9 +334,9 @@ class CollocationSolver(StrongSolver):
                 if grown is None:
                     break
                 guess = self._regrid(grown, x)
-        except RejectedError as error:
+        except NewtonError as error:
             self._system, self._history, self._balance, self._past, self._x = kept
-            self._system.forget()
+            self._system.forget_factor()
             raise StepError(
                 f"a time step did not converge by collocation: {error}. Try a smaller time step, or "
                 "more nodes and history_nodes.",
@@ -348,13 +356,14 @@ class CollocationSolver(StrongSolver):
         write_histories(weights, history, grid.law, grid.table, grid.jumps.history)
         move_base(weights, history, self.supports, base_row(base))
         if system.c0 != rule.c0:
-            system.forget()
+            system.forget_factor()
         system.c0 = rule.c0
-        guesses = [self._x] if guess is None else [guess]
+        guesses = [self._x if guess is None else guess]
         if guess is None and self._past.counts[0] > 1:
-            guesses.append(np.empty(self.unknowns))
-            predict_values(self._past, self._past.counts[2], 0, guesses[1])
-        return converge(system, guesses, self.moving.tolerance, self.record)
+            guesses = [np.empty(self.unknowns) for _ in range(3)]
+            for x, row in zip(guesses, (self._past.counts[2], HOLD, LINE), strict=True):
+                predict_values(self._past, row, 0, x)
+        return system.take_step(guesses, self.moving.tolerance, self.record)
 
     def _accept(self, rule: TimeRule, step: float, x: Array, keep_older: bool) -> None:
         system, grid, shape = self._system, self._system.grid, self._system.shape

@@ -1,8 +1,11 @@
-"""The algebraic equations of collocation on one grid: mismatch, exact tangent, and Newton's method."""
+"""The algebraic equations of collocation on one grid: mismatch, tangent, programs that solve them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -19,35 +22,56 @@ from pliant.bvp.collocation.integrals import (
     respond,
 )
 from pliant.bvp.collocation.tangent import Variations, to_body, to_world
-from pliant.bvp.contract import LARGEST_TURN, Record, RejectedError
+from pliant.bvp.contract import LARGEST_TURN, Record
 from pliant.bvp.rod_equations import write_law
+from pliant.engine import loops, modes
+from pliant.engine.newton import Newton, NewtonError, Policy
 from pliant.lie.so3 import hat
 from pliant.lie.tuples import Array
 
+EQUILIBRIUM = Policy(iterations=40, least=1, near=np.inf, progress=0.3, patience=1, lost=1e6)
+STEP = replace(EQUILIBRIUM, contraction=0.25, shortest=1e-3, progress=0.5)
+"""How Newton's method works at rest, where each correction has a tangent of its own, and in motion."""
+_ROUNDING = 1e3
+"""Times the tolerance at which a mismatch may stay that rounding does not let fall."""
 
-class System:
+
+class System(Newton):
     """Equations r(x) = 0 for x = (base, moments and forces at the nodes, wrench beyond the tip).
 
     A base has an unknown phi in each free direction, where no wrench must act. A tip that is held in
     any direction has the six conditions of `tip_conditions` and its wrench, world, as unknowns.
     grid, shape : on which, and what the last evaluation left.
-    c0 : of the time rule, 0 at rest.
+    c0 : of the time rule, 0 at rest.  x : iterate (U,) of Newton's method.  offset : (U,) mismatch that
+    is sought.
     """
 
+    reasons: ClassVar[Mapping[int, str]] = {
+        loops.INFINITE: "the mismatch of internal loads grows",
+        loops.RAN_AWAY: "the mismatch of internal loads grows",
+        loops.SINGULAR: "the tangent is singular",
+        loops.SLOW: "Newton's method needs too many iterations",
+        loops.WORSE: "no step makes the mismatch of internal loads smaller",
+    }
+
     def __init__(self, chain: Chain, orders: Sequence[Order], supports: Supports) -> None:
+        super().__init__(EQUILIBRIUM, np.zeros(loops.FLAGS, dtype=np.int64))
         self.supports, self.free = supports, ~supports.held
         self.grid = Grid(chain, orders, (int(self.free.sum()), 0 if supports.tip_free else 6))
         jumps = len(self.grid.jumps.kind)
         self.shape: Shape = new_shape(self.grid.size, jumps)
         self._factor: tuple[Array, Array] | None = None
         self.c0 = 0.0
-        self.scale = self.grid.scale()
-        self.scale[: self.grid.base_unknowns] = chain.scale[self.free]
-        self.scale[self.unknowns - self.grid.tip_unknowns :] = supports.units[1][
+        self.units = self.grid.scale()
+        self.units[: self.grid.base_unknowns] = chain.scale[self.free]
+        self.units[self.unknowns - self.grid.tip_unknowns :] = supports.units[1][
             : self.grid.tip_unknowns
         ]
-        self._weight = 1.0 / self.scale
+        self._weight = 1.0 / self.units
         self._base, self._base_variation = np.zeros(24), np.zeros((18, 6))
+        self.x, self.offset = np.zeros(self.unknowns), np.zeros(self.unknowns)
+        self._bend = np.inf
+        """Radians that the last correction bends the rods by, in all."""
 
     @property
     def unknowns(self) -> int:
@@ -147,40 +171,110 @@ class System:
 
     # -- linear equations --------------------------------------------------------------------
 
-    def factorise(self, x: Array) -> bool:
-        """Factorise the tangent at x; False if it is singular."""
-        lu, pivots, info = lapack.dgetrf(self.tangent(x) / self.scale[:, None], overwrite_a=1)
-        self._factor = (lu, pivots)
-        diagonal = np.abs(np.diag(lu))
-        return bool(info == 0 and np.isfinite(lu).all() and diagonal.min() > 1e-14 * diagonal.max())
-
     @property
     def factorised(self) -> bool:
         """True if a factor is kept."""
-        return self._factor is not None
-
-    def forget(self) -> None:
-        """Drop the factor."""
-        self._factor = None
+        return bool(self.counts[loops.THERE])
 
     def make_factor(self, there: bool) -> None:
         """Make room for a factor, if there is one."""
         U = self.unknowns
         self._factor = (np.zeros((U, U), order="F"), np.zeros(U, dtype=np.int32)) if there else None
+        self.counts[loops.THERE] = there
 
     def remembered(self) -> list[Array]:
-        """The factor and the state of the base."""
-        return [*(self._factor or ()), self._base, self._base_variation]
-
-    def correction(self, r: Array) -> Array:
-        """Newton's correction -K^-1 r with the factor that is kept."""
-        assert self._factor is not None
-        return -np.asarray(lapack.dgetrs(*self._factor, r * self._weight)[0])
+        """The factor, the state of the base, and what Newton's method has noted."""
+        factor = self._factor if self.factorised else None
+        return [*(factor or ()), self._base, self._base_variation, self.numbers, self.counts]
 
     def norm(self, r: Array) -> float:
         """Largest mismatch in its unit; infinite if any is not finite."""
         size = float(np.abs(r * self._weight).max())
         return size if size < np.inf else np.inf
+
+    # -- Newton's method ---------------------------------------------------------------------
+
+    def find_equilibrium(self, x: Array, offset: Array, tolerance: float, record: Record) -> Array:
+        """Solve r(x) = offset on the branch of x; raises NewtonError.
+
+        What does not look like the neighbourhood of a solution is rejected, for a smaller load step.
+        """
+        self.x, self.offset = x, offset
+        row = self._row()
+        row[loops.INSPECT] = self.guarded(self._inspect)
+        self._set_policy(EQUILIBRIUM, tolerance)
+        self.forget_factor()
+        return self._finish(self._loops.newton(row, *self.control), record)
+
+    def take_step(self, guesses: Sequence[Array], tolerance: float, record: Record) -> Array:
+        """Solve r(x) = 0 from the first of some guesses that leads there; raises NewtonError."""
+        row = self._row()
+        self.offset = np.zeros(self.unknowns)
+
+        def begin(guess: Array) -> None:
+            self.x = guess
+
+        places = (loops.FIRST_GUESS, loops.SECOND_GUESS, loops.LAST_GUESS)
+        for place, guess in zip(places, guesses, strict=False):
+            row[place] = partial(begin, guess)
+        self.counts[loops.KNOWS_LAST] = 1 if len(guesses) == len(places) else -1
+        self._set_policy(STEP, tolerance)
+        return self._finish(self._loops.solve_step(row, *self.control), record)
+
+    @property
+    def _loops(self) -> Any:
+        return modes.uncompiled(loops.__name__)
+
+    def _set_policy(self, policy: Policy, tolerance: float) -> None:
+        self.use(policy)
+        self.numbers[loops.TOLERANCE] = tolerance
+        self.numbers[loops.STALLED] = _ROUNDING * tolerance
+        self.problem = ""
+
+    def _finish(self, end: int, record: Record) -> Array:
+        """The solution (U,), unless there is none."""
+        record.iterations += self.iterations
+        self.iterations = 0
+        self.check(end)
+        record.residual, record.history = float(self.numbers[loops.SIZE]), self.sizes[1:]
+        return self.x
+
+    def _row(self) -> list[Any]:
+        """The programs of Newton's method."""
+        row: list[Any] = [None] * loops.PROGRAMS
+        row[loops.RESIDUAL] = row[loops.TANGENT] = self._find_residual
+        row[loops.FACTORISE], row[loops.SOLVE] = self._factorise, self._solve
+        row[loops.MOVE] = self._move
+        return row
+
+    def _find_residual(self) -> None:
+        self._r = self.evaluate(self.x) - self.offset
+        self.numbers[loops.SIZE] = self.norm(self._r)
+
+    def _factorise(self) -> None:
+        """Factorise the tangent at x, where it was evaluated last."""
+        lu, pivots, info = lapack.dgetrf(self.tangent(self.x) / self.units[:, None], overwrite_a=1)
+        self._factor = (lu, pivots)
+        diagonal = np.abs(np.diag(lu))
+        good = info == 0 and np.isfinite(lu).all() and diagonal.min() > 1e-14 * diagonal.max()
+        self.flags[loops.NEGATIVE] = 0 if good else -1
+
+    def _solve(self) -> None:
+        """Find Newton's correction -K^-1 r with the factor that is kept."""
+        assert self._factor is not None
+        self._kept = self.x
+        self._step = -np.asarray(lapack.dgetrs(*self._factor, self._r * self._weight)[0])
+
+    def _inspect(self) -> None:
+        bend, last = bent(self, self._step), self._bend if self.counts[loops.SIZES] > 1 else np.inf
+        if bend > 0.75 * last and bend > 0.05:
+            raise NewtonError("the Newton corrections do not get smaller")
+        if bend > 2.0 * LARGEST_TURN:
+            raise NewtonError("the rods turn too far in one load step")
+        self._bend = bend
+
+    def _move(self) -> None:
+        self.x = self._kept + self.numbers[loops.PART] * self._step
 
 
 def bent(system: System, d: Array) -> float:
@@ -193,96 +287,3 @@ def bent(system: System, d: Array) -> float:
         size = np.abs(moment).max(axis=0) @ grid.table[part, :3].mean(axis=0)
         total += float(size) * grid.chain.pieces[k].length
     return total + float(np.abs(d[: grid.base_unknowns]).sum())
-
-
-def converge_nearby(
-    system: System, x: Array, offset: Array, tolerance: float, record: Record
-) -> Array:
-    """Newton's method with a fresh tangent each time, to r(x) = offset, on the branch of x.
-
-    Corrections must become smaller; what does not look like the neighbourhood of a solution is
-    rejected, for a smaller load step.
-    """
-    r = system.evaluate(x) - offset
-    size = first = system.norm(r)
-    last = np.inf
-    record.history.clear()
-    for count in range(30):
-        if size < tolerance and count:
-            return x
-        if not np.isfinite(size) or size > 1e6 * max(first, 1.0):
-            raise RejectedError("the mismatch of internal loads grows")
-        if not system.factorise(x):
-            raise RejectedError("the tangent is singular")
-        d = system.correction(r)
-        bend = bent(system, d)
-        if count and bend > 0.75 * last and bend > 0.05:
-            raise RejectedError("the Newton corrections do not get smaller")
-        if bend > 2.0 * LARGEST_TURN:
-            raise RejectedError("the rods turn too far in one load step")
-        last = bend
-        x = x + d
-        r = system.evaluate(x) - offset
-        before, size = size, system.norm(r)
-        record.iterations += 1
-        record.residual = size
-        record.history.append(size)
-        if size > 0.3 * before and size < 1e3 * tolerance:
-            return x  # as near as rounding allows
-    raise RejectedError("Newton's method needs too many iterations")
-
-
-def converge(system: System, guesses: list[Array], tolerance: float, record: Record) -> Array:
-    """Newton's method from the best of some guesses, with a tangent that is kept while it serves.
-
-    Returns the solution; raises RejectedError. Steps that make the mismatch larger are shortened.
-    """
-    found = [(system.evaluate(x), x) for x in guesses]
-    sizes = [system.norm(r) for r, _ in found]
-    best = int(np.argmin(sizes))
-    (r, x), size = found[best], sizes[best]
-    if best != len(guesses) - 1 or not system.factorised:
-        system.evaluate(x)
-    fresh = False
-    record.history.clear()
-    for count in range(40):
-        if size < tolerance and count:
-            return x
-        if not system.factorised:
-            if not system.factorise(x):
-                raise RejectedError("the tangent is singular")
-            fresh = True
-        d = system.correction(r)
-        trial = x + d
-        new = system.evaluate(trial)
-        now = system.norm(new)
-        record.iterations += 1
-        if now > 0.5 * size and now > tolerance:
-            if fresh and now < 1e3 * tolerance:
-                record.residual = min(now, size)
-                return trial if now < size else x
-            if not fresh:
-                system.evaluate(x)
-                system.forget()
-                continue
-            trial, new, now = _shortened(system, x, d, size)
-        if now > 0.25 * size and now > tolerance:
-            system.forget()
-        fresh = False
-        x, r, size = trial, new, now
-        record.residual = size
-        record.history.append(size)
-    raise RejectedError("Newton's method needs too many iterations")
-
-
-def _shortened(system: System, x: Array, d: Array, size: float) -> tuple[Array, Array, float]:
-    """The longest of d, d/2, d/4 ... that makes the mismatch smaller."""
-    share = 1.0
-    while share > 1e-3:
-        trial = x + share * d
-        r = system.evaluate(trial)
-        now = system.norm(r)
-        if now < (1.0 - 0.1 * share) * size:
-            return trial, r, now
-        share *= 0.5
-    raise RejectedError("no step makes the mismatch of internal loads smaller")

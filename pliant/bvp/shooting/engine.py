@@ -12,22 +12,26 @@ import numpy as np
 
 from pliant._numba import driver, kernel
 from pliant.bvp.prediction import HOLD, LINE, Past, predict, predict_state
-from pliant.bvp.shooting.newton import (
-    BY_MODIFIED,
-    BY_MULTIPLE,
-    CODE,
-    MOST_SEGMENTS,
+from pliant.bvp.shooting.equations import (
+    LARGEST,
     NEWTON,
-    RESIDUAL,
-    STRICT,
+    SEVERAL,
+    SHORTEST,
+    STEP,
     TOLERANCE,
 )
+from pliant.engine import loops
 from pliant.engine.calls import execute
+from pliant.engine.loops import CONTRACTION, CONVERGED, SCALE, SIZE, THERE
 from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
-UNEXPECTED = -6.0
-"""Result of simple shooting that is bent otherwise than the last instants predict."""
+RESIDUAL, BY_MODIFIED, BY_MULTIPLE, MOST_SEGMENTS, CODE = range(5)
+"""Entries of a report: relative residual, solves that help was needed for, most segments, how the last
+attempt ended: as Newton's method says, or as follows."""
+UNEXPECTED, IMPLAUSIBLE = 100, 101
+"""The solution is bent otherwise than the last instants predict; its wrenches are too large."""
+_ALONE, _ANY = float(STEP.contraction), float(STEP.shortest)
 _LARGEST_BEND = 0.5
 """Rad by which a chain may be bent otherwise than the last two instants predict for simple shooting to
 be believed: it also finds solutions that no motion leads to."""
@@ -54,7 +58,7 @@ class Motion(NamedTuple):
 
     past : for predictions.  mode : (4,) see `LEVEL`.  nodes : (N, 2, 24) and stages : (N, 4, 12) of the
     last integration.  kept : (N, 2, 24) of the last solution; law : (2 N, 18) law and strain history at
-    these ends.  sizes : residuals of the last Newton.  limits : (5,) and report : (6,) of `newton`.
+    these ends.  limits : (4,) of solutions, see `equations`.  report : (5,) see `RESIDUAL`.
     bend : (1,) rad, see `COMPARE`.  programs : (3,) see `BEGIN`.
     """
 
@@ -64,7 +68,6 @@ class Motion(NamedTuple):
     stages: Array
     kept: Array
     law: Array
-    sizes: Array
     limits: Array
     report: Array
     bend: Array
@@ -72,33 +75,48 @@ class Motion(NamedTuple):
 
 
 @kernel
-def _attempt(motion, segments, tolerance, strict):  # type: ignore[no-untyped-def]
-    """Newton's method at the level of the segments; returns what it reports."""
-    motion.limits[TOLERANCE], motion.limits[STRICT] = tolerance, strict
-    execute(segments.programs[NEWTON])
-    return motion.report[CODE]
+def _attempt(motion, segments, level, tolerance, shortest):  # type: ignore[no-untyped-def]
+    """Newton's method at a level of the segments; tells whether it found a plausible solution.
+
+    shortest : part of a correction.
+    """
+    s, numbers, counts = segments, segments.numbers, segments.counts
+    if s.level[0] != level:
+        s.level[0], counts[THERE] = level, 0
+    if numbers[CONTRACTION] > 0.0:
+        numbers[CONTRACTION] = _ALONE if s.divisions[level] == 1 else SEVERAL
+    numbers[loops.TOLERANCE], numbers[loops.SHORTEST] = tolerance, shortest
+    execute(s.programs[NEWTON])
+    end = counts[loops.END]
+    if end == CONVERGED and s.load[0] > motion.limits[LARGEST]:
+        end = IMPLAUSIBLE
+    if end != CONVERGED:
+        counts[THERE] = 0
+    motion.report[CODE] = end
+    motion.report[RESIDUAL] = numbers[SIZE] / numbers[SCALE]
+    return end == CONVERGED
 
 
 @driver
-def _expected(motion):  # type: ignore[no-untyped-def]
+def _expected(motion, segments):  # type: ignore[no-untyped-def]
     """Whether a solution is bent about as the last two instants predict; at rest all is."""
     execute(motion.programs[COMPARE])
     good = motion.bend[0] < _LARGEST_BEND
     if not good:
         motion.report[CODE] = UNEXPECTED
+        segments.counts[THERE] = 0
     return good
 
 
 @kernel
-def _simple(motion, middle, segments, tolerance, strict):  # type: ignore[no-untyped-def]
-    """Simple shooting; returns the relative residual, negative if it did not converge.
+def _simple(motion, middle, segments, tolerance, shortest):  # type: ignore[no-untyped-def]
+    """Simple shooting; tells whether it converged.
 
     A guess is corrected so that it passes where it should half way: what is wrong at the base grows
     along the chain, and where it has grown too much Newton's method does not converge. Half way it has
     not yet, and the wrench there follows from the last steps.
     """
-    past, size, state = motion.past, -1.0, np.empty(24)
-    segments.level[0] = 0
+    past, state = motion.past, np.empty(24)
     # a guess can be too far off: predictors that stay closer are tried then
     for attempt in range(3 if past.counts[0] > 1 else 1):
         row = past.counts[2] if attempt == 0 else (LINE if attempt == 1 else HOLD)
@@ -106,13 +124,11 @@ def _simple(motion, middle, segments, tolerance, strict):  # type: ignore[no-unt
         if past.counts[0] > 2:
             predict_state(past, row, 24 * (middle.cuts[0, 1] - 1), state)
             middle.goal[:], middle.x[:] = state[:6], segments.x
-            if _attempt(motion, middle, _ROUGH, 0.0) >= 0.0:
+            if _attempt(motion, middle, 0, _ROUGH, _ANY):
                 segments.x[:] = middle.x
-        size = _attempt(motion, segments, tolerance, strict)
-        if size >= 0.0 and _expected(motion):
-            return size
-        segments.level[1] = -1
-    return min(size, -1.0)
+        if _attempt(motion, segments, 0, tolerance, shortest) and _expected(motion, segments):
+            return True
+    return False
 
 
 @kernel
@@ -120,51 +136,44 @@ def _modified(motion, middle, segments, tolerance):  # type: ignore[no-untyped-d
     """Modified simple shooting (Holsapple, Venkataraman and Doman 2003): over a part of the chain that
     grows to the whole, towards the wrenches of the last instant.
     """
-    N, y, half, size = len(motion.nodes), np.empty(24), middle.cuts[0, 1], 0.0
+    N, y, half, good = len(motion.nodes), np.empty(24), middle.cuts[0, 1], True
     hold = np.int64(HOLD)
     predict(motion.past, hold, middle.x)
     for k in range(1, _GROWING):
         middle.cuts[0, 1] = max(1, k * N // _GROWING)
         predict_state(motion.past, hold, 24 * (middle.cuts[0, 1] - 1), y)
-        middle.goal[:], middle.level[1] = y[:6], -1
-        size = _attempt(motion, middle, 1e-6, 0.0)
-        if size < 0.0:
-            break
-    middle.cuts[0, 1], middle.level[1] = half, -1
-    if size >= 0.0:
-        segments.x[:], segments.level[0] = middle.x, 0
-        size = _attempt(motion, segments, tolerance, 0.0)
-        if size >= 0.0 and not _expected(motion):
-            size = UNEXPECTED
-    if size < 0.0:
-        segments.level[1] = -1
-    return size
+        middle.goal[:], middle.counts[THERE] = y[:6], 0
+        good = good and _attempt(motion, middle, 0, 1e-6, _ANY)
+    middle.cuts[0, 1], middle.counts[THERE] = half, 0
+    if not good:
+        return False
+    segments.x[:] = middle.x
+    return _attempt(motion, segments, 0, tolerance, _ANY) and _expected(motion, segments)
 
 
 @kernel
-def _multiple(motion, segments, level, tolerance, strict):  # type: ignore[no-untyped-def]
-    """Multiple shooting at one level, from the prediction, then from the last instant."""
-    past, report, size = motion.past, motion.report, -1.0
-    segments.level[0] = level
+def _multiple(motion, segments, level, tolerance, shortest):  # type: ignore[no-untyped-def]
+    """Multiple shooting at one level, from the prediction, then from the last instant; tells whether it
+    converged.
+    """
+    past, report = motion.past, motion.report
     for attempt in range(2 if past.counts[0] > 1 else 1):
         row = past.counts[2] if attempt == 0 else HOLD
         predict(past, row, segments.x)
-        for k in range(1, segments.counts[level]):
+        for k in range(1, segments.divisions[level]):
             predict_state(past, row, 24 * (segments.cuts[level, k] - 1), segments.states[k])
-        size = _attempt(motion, segments, tolerance, strict)
-        if size >= 0.0:
-            report[MOST_SEGMENTS] = max(report[MOST_SEGMENTS], segments.counts[level])
-            return size
-        segments.level[1] = -1
-    return size
+        if _attempt(motion, segments, level, tolerance, shortest):
+            report[MOST_SEGMENTS] = max(report[MOST_SEGMENTS], segments.divisions[level])
+            return True
+    return False
 
 
 @driver
 def _solve(motion, middle, segments, options):  # type: ignore[no-untyped-def]
-    """Solve one instant; returns the relative residual, or a negative number."""
-    mode, report, size = motion.mode, motion.report, -1.0
+    """Solve one instant; tells whether that was possible."""
+    mode, report, good = motion.mode, motion.report, False
     moving, plain, rescue = options
-    tolerance, strict = motion.limits[TOLERANCE], motion.limits[STRICT]
+    tolerance, shortest = motion.limits[TOLERANCE], motion.limits[SHORTEST]
     if mode[LEVEL] > plain:
         mode[HELPED] += 1
         if mode[HELPED] >= mode[PATIENCE]:
@@ -174,23 +183,24 @@ def _solve(motion, middle, segments, options):  # type: ignore[no-untyped-def]
     level, plainly = mode[LEVEL], moving or not rescue
     if level == 0:
         if plainly:
-            size = _simple(motion, middle, segments, tolerance, strict)
-        if size < 0.0 and rescue:
-            size = _modified(motion, middle, segments, tolerance)
-            if size >= 0.0:
+            good = _simple(motion, middle, segments, tolerance, shortest)
+        if not good and rescue:
+            good = _modified(motion, middle, segments, tolerance)
+            if good:
                 report[BY_MODIFIED] += 1
                 mode[MODIFIED] += 1
                 if mode[MODIFIED] >= _OFTEN:
-                    mode[LEVEL], mode[MODIFIED] = min(1, len(segments.counts) - 1), 0
+                    mode[LEVEL], mode[MODIFIED] = min(1, len(segments.divisions) - 1), 0
     if level == 0 or not plainly:
         level += 1
-    while size < 0.0 and level < len(segments.counts) and (rescue or level == mode[LEVEL]):
-        size = _multiple(motion, segments, level, tolerance, strict if level == plain else 0.0)
-        if size >= 0.0:
+    while not good and level < len(segments.divisions) and (rescue or level == mode[LEVEL]):
+        part = shortest if level == plain else _ANY
+        good = _multiple(motion, segments, level, tolerance, part)
+        if good:
             mode[LEVEL], mode[MODIFIED] = level, 0
             report[BY_MULTIPLE] += level > plain
         level += 1
-    return size
+    return good
 
 
 @kernel
@@ -207,9 +217,7 @@ def march(motion, middle, segments, options, pushes):  # type: ignore[no-untyped
     for k in range(len(bases)):
         wrench[:], base[:] = wrenches[k], bases[k]
         execute(programs[BEGIN])
-        size = _solve(motion, middle, segments, options)
-        if size < 0.0:
+        if not _solve(motion, middle, segments, options):
             return k
-        motion.report[RESIDUAL] = size
         execute(programs[ACCEPT])
     return len(bases)

@@ -20,6 +20,15 @@ from pliant.bvp.jump_conditions import apply_jumps
 from pliant.bvp.pointwise_effects import RESULT
 from pliant.bvp.rod_equations import orientation, rotation, wrench_and_velocity
 from pliant.bvp.shooting.elimination import resolve
+from pliant.bvp.shooting.equations import (
+    INTEGRATE,
+    Segments,
+    Setting,
+    arrive,
+    factorise,
+    move,
+    renew,
+)
 from pliant.bvp.shooting.integration import (
     EULER,
     Intervals,
@@ -27,7 +36,7 @@ from pliant.bvp.shooting.integration import (
     integrated_numbers,
     write_state,
 )
-from pliant.bvp.shooting.newton import INTEGRATE, Segments, Setting, arrive, move, renew
+from pliant.engine.loops import NEGATIVE, THERE
 from pliant.engine.program import record, run
 from pliant.lie.so3 import exp_matrix, log_vector
 from pliant.lie.tuples import Array, multiply, read_vector, transpose
@@ -180,15 +189,16 @@ def correct(setting, segments, extrapolated, nodes, first):  # type: ignore[no-u
 
     nodes (N, 2, 24) get those of the corrected equilibrium.
     """
-    s, level, known = segments, segments.level[0], segments.level[1:]
-    count = s.counts[level]
+    s, count = segments, segments.divisions[segments.level[0]]
     if first:
-        if known[0] != level:
-            known[0] = level if renew(setting, s, len(nodes)) else -1
+        if s.counts[THERE] == 0:
+            renew(setting, s, len(nodes))
+            factorise(s)
+            s.counts[THERE] = s.flags[NEGATIVE] == 0
     else:
         resolve(s.A[:count], s.inverse, s.S, s.chosen, s.gaps[:count], s.step[:count])
         s.x[:] += s.step[0, :6] * setting.units[0]
         for k in range(1, count):
             move(s.states[k], 1.0, s.step[k], s.unit)
     size, _ = arrive(setting, extrapolated, nodes)
-    return size if known[0] == level else np.inf
+    return size if s.counts[THERE] != 0 else np.inf

@@ -14,10 +14,11 @@ from pliant.bvp.rod_equations import (
     STRAIN,
     VELOCITY_HISTORY,
 )
-from pliant.bvp.shooting.newton import FLOOR, LARGEST, ROUNDING, STRICT, TOLERANCE
+from pliant.bvp.shooting.equations import FLOOR, LARGEST, SHORTEST, STEP, TOLERANCE
 
 STEP_TOLERANCE = 1e-10
 """Of time steps, relative to the wrench in the chain."""
+_SHORTEST = float(STEP.shortest)
 LEAST = 1e-6
 """Internal wrench, relative to one that bends the chain by a radian, below which nothing acts."""
 
@@ -69,7 +70,7 @@ def _sudden_wrench(intervals, scale, length, c0, mass, twist, strain, nodes):  #
 
 @kernel
 def write_limits(setting, intervals, supports, history, kept, limits):  # type: ignore[no-untyped-def]
-    """Write the limits (5,) of a time step from kept nodes (N, 2, 24), see `newton.TOLERANCE`.
+    """Write the limits (4,) of a time step from kept nodes (N, 2, 24), see `equations.LIMITS`.
 
     Plausible is a hundred times the largest wrench that loads, pressures and inertia can bring or that
     is there. Rounding of positions in a short step leaves 1e-11 of c0^2 times mass and length.
@@ -83,7 +84,7 @@ def write_limits(setting, intervals, supports, history, kept, limits):  # type: 
     acting = applied_wrench(intervals, scale)
     twist = supports.twist if supports.held.all() else history.twist
     sudden = _sudden_wrench(intervals, scale, length, c0, mass, twist, history.strain, kept)
-    limits[TOLERANCE], limits[ROUNDING], limits[STRICT] = STEP_TOLERANCE, 1e-9, 0.0
+    limits[TOLERANCE], limits[SHORTEST] = STEP_TOLERANCE, _SHORTEST
     limits[LARGEST] = 100.0 * max(explained, acting, sudden)
     limits[FLOOR] = max(LEAST, acting, 1e-5 * c0 * c0 * mass * length / scale[3])
 

@@ -14,7 +14,6 @@ from pliant.bvp.contract import (
     BasePath,
     Progress,
     Record,
-    RejectedError,
     State,
     StepError,
     StrongSolver,
@@ -38,10 +37,24 @@ from pliant.bvp.jump_conditions import point_wrenches
 from pliant.bvp.prediction import append, new_past, restart
 from pliant.bvp.rod_equations import ROTATIONS
 from pliant.bvp.shooting.engine import (
+    BY_MODIFIED,
+    BY_MULTIPLE,
+    CODE,
+    IMPLAUSIBLE,
+    MOST_SEGMENTS,
+    RESIDUAL,
     RETRY,
     UNEXPECTED,
     Motion,
     march,
+)
+from pliant.bvp.shooting.equations import (
+    EQUILIBRIUM,
+    LIMITS,
+    STEP,
+    Setting,
+    new_segments,
+    record_programs,
 )
 from pliant.bvp.shooting.extrapolation import extrapolated_error
 from pliant.bvp.shooting.integration import (
@@ -53,27 +66,11 @@ from pliant.bvp.shooting.integration import (
     integrate,
 )
 from pliant.bvp.shooting.mesh import STAGES, Mesh
-from pliant.bvp.shooting.newton import (
-    BY_MODIFIED,
-    BY_MULTIPLE,
-    CODE,
-    IMPLAUSIBLE,
-    INFINITE,
-    ITERATIONS,
-    LIMITS,
-    MANY,
-    MOST_ITERATIONS,
-    MOST_SEGMENTS,
-    RESIDUAL,
-    SINGULAR,
-    WORSE,
-    Setting,
-    new_segments,
-    record_programs,
-)
 from pliant.bvp.shooting.plausibility import LEAST, applied_wrench, write_bend, write_limits
 from pliant.bvp.states import interpolated
+from pliant.engine import loops
 from pliant.engine.arrays import copy, put, take
+from pliant.engine.newton import Newton, NewtonError
 from pliant.engine.program import Program, record, run
 from pliant.lie import se3
 from pliant.lie.tuples import Array
@@ -89,10 +86,10 @@ _MOST_SEGMENTS = 64
 _NEARBY_SEGMENTS, _NEARBY = (8, 32), 1e-8
 """Segments with which an equilibrium is sought near a known one, and the tolerance."""
 _REASONS = {
-    SINGULAR: "the end conditions do not depend on the unknowns",
-    MANY: f"no convergence in {MOST_ITERATIONS} iterations",
-    WORSE: "the residual does not get smaller",
-    INFINITE: "the numbers became infinite",
+    loops.SINGULAR: "the end conditions do not depend on the unknowns",
+    loops.SLOW: f"no convergence in {EQUILIBRIUM.iterations} iterations",
+    loops.WORSE: "the residual does not get smaller",
+    loops.INFINITE: "the numbers became infinite",
     IMPLAUSIBLE: "what was found is another motion than the one under way, with wrenches far beyond "
     "what loads, pressures and inertia can bring",
     UNEXPECTED: "what was found lies too far from the last steps",
@@ -142,13 +139,16 @@ class ShootingSolver(StrongSolver):
         counts = ([self.count] if self.count > 1 else []) + more_segments(self.count, N)
         cuts = [np.array([0, N]), *(cut_places(mesh, count) for count in counts)]
         self._plain = min(self.count - 1, 1)
-        self.middle = new_segments([np.array([0, max(1, N // 2)])], unknowns)
-        self.segments = new_segments(cuts, unknowns)
+        flags = np.zeros((2, loops.FLAGS), dtype=np.int64)
+        self.newtons = [Newton(EQUILIBRIUM, row) for row in flags]
+        halves = [np.array([0, max(1, N // 2)])]
+        self.middle = new_segments(halves, unknowns, self.newtons[0])
+        self.segments = new_segments(cuts, unknowns, self.newtons[1])
         nodes, kept = np.zeros((N, 2, 24)), np.zeros((N, 2, 24))
-        mode, sizes = np.zeros(4, dtype=np.int64), np.zeros(MOST_ITERATIONS + 1)
+        mode = np.zeros(4, dtype=np.int64)
         stages, law = np.zeros((N, STAGES, 12)), np.zeros((2 * N, 18))
-        written = np.zeros(LIMITS), np.zeros(6), np.zeros(1), np.zeros(3, dtype=np.int64)
-        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes, *written)
+        written = np.zeros(LIMITS), np.zeros(5), np.zeros(1), np.zeros(3, dtype=np.int64)
+        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, *written)
         self.balance = mesh.balance(self.totals)
         self.history = self._still
         self.x, self._base = np.zeros(6), np.zeros(18)
@@ -174,7 +174,8 @@ class ShootingSolver(StrongSolver):
         self._forget()
 
     def _forget(self) -> None:
-        self.middle.level[1] = self.segments.level[1] = -1
+        for newton in self.newtons:
+            newton.forget_factor()
 
     def _record(self, moving: bool) -> None:
         """Write down what equilibria, or time steps with the present history, are made of."""
@@ -182,7 +183,7 @@ class ShootingSolver(StrongSolver):
         if moving and mesh.own is None:
             quick = equal_runs(mesh.intervals.h, mesh.jumps.first), self._most_intervals
         given = self.setting, mesh.intervals, self.supports, quick
-        leave = motion.nodes, motion.stages, (motion.limits, motion.sizes, motion.report)
+        leave = motion.nodes, motion.stages, motion.limits
         self._programs = [
             *record_programs(*given, self.middle, *leave),
             *record_programs(*given, self.segments, *leave),
@@ -264,14 +265,14 @@ class ShootingSolver(StrongSolver):
             solver = ShootingSolver(self.chain, self.form, edges, count)
             try:
                 return solver.nearby(values, found, base, max(tolerance, _NEARBY)), share
-            except RejectedError as error:
+            except NewtonError as error:
                 reason = error
         raise ConvergenceError(f"no equilibrium was found nearby: {reason}")
 
     def nearby(
         self, values: Mapping[str, Any], start: State, base: BasePath, tolerance: float
     ) -> State:
-        """Return the equilibrium near a state; raises RejectedError if none is found."""
+        """Return the equilibrium near a state; raises NewtonError if none is found."""
         self.record, self._tolerance, self._values = Record(), tolerance, values
         self._path, self._gap, self._slope = base, np.zeros(6), np.zeros(6)
         self.supports.pose[:] = start.pose[0]
@@ -353,7 +354,7 @@ class ShootingSolver(StrongSolver):
                     self._solve(tolerance, not helped, helped)
                     self.record.levels.append(1.0)
                     return self._still_state()
-                except RejectedError:
+                except NewtonError:
                     pass
         self.supports.pose[:] = base.pose(0.0) if clamped else self.chain.base.pose
         self._start_unloaded()
@@ -417,7 +418,7 @@ class ShootingSolver(StrongSolver):
         self.x = before + step * self._slope
         try:
             self._solve(tolerance, True, False)
-        except RejectedError:
+        except NewtonError:
             if step > _HELP or not self.form.rescue:
                 raise
             self.x, self.motion.nodes[:] = before + step * self._slope, nodes
@@ -425,25 +426,27 @@ class ShootingSolver(StrongSolver):
         self._curvature, self._slope = self._curvatures(), (self.x - before) / step
         turn = np.linalg.norm(self._curvature - curvature, axis=1) @ self.mesh.intervals.h
         if not float(turn) < LARGEST_TURN:
-            raise RejectedError("the rods turn too far in one load step")
+            raise NewtonError("the rods turn too far in one load step")
         return self._still_state()
 
     def _solve(self, tolerance: float, strict: bool, rescue: bool) -> None:
-        """Solve for an equilibrium from the nodes and x; raises RejectedError."""
+        """Solve for an equilibrium from the nodes and x; raises NewtonError."""
         self._reset()
         if self._recorded is not None or not self._programs:
             self._record(moving=False)
         jumps = self.mesh.jumps
         floor = max(LEAST, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
-        self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor, strict), 0.0
+        shortest = 1.0 if strict else EQUILIBRIUM.shortest
+        self.motion.limits[:], self.setting.rule[:] = (tolerance, np.inf, floor, shortest), 0.0
+        for newton in self.newtons:
+            newton.use(EQUILIBRIUM)
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
         pushes = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
         done, report = self._solve_instants(False, rescue, pushes)
         if not done:
-            raise RejectedError(self._reason(report[CODE], rescue))
-        sizes = self.motion.sizes[1:]
+            raise NewtonError(self._reason(report[CODE], rescue))
         self.x, self.record.residual = self.segments.x.copy(), float(report[RESIDUAL])
-        self.record.history = sizes[np.isfinite(sizes)].tolist()
+        self.record.history = self.newtons[1].sizes[1:]
 
     @property
     def _still(self) -> History:
@@ -477,7 +480,9 @@ class ShootingSolver(StrongSolver):
         report, motion = self.motion.report, self.motion
         report[:] = 0.0
         done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), pushes)
-        self.record.iterations += int(report[ITERATIONS])
+        for newton in self.newtons:
+            self.record.iterations += newton.iterations
+            newton.iterations = 0
         self._most = max(self._most, int(report[MOST_SEGMENTS]))
         for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
             if report[entry]:
@@ -489,7 +494,7 @@ class ShootingSolver(StrongSolver):
     def _reason(self, code: float, rescue: bool) -> str:
         if rescue and code not in (IMPLAUSIBLE, UNEXPECTED):
             return "neither modified nor multiple shooting arrived"
-        return _REASONS[float(code)]
+        return _REASONS[int(code)]
 
     # -- motions ----------------------------------------------------------------------------
 
@@ -559,6 +564,8 @@ class ShootingSolver(StrongSolver):
         mesh.load(values[0])
         if self._recorded is not self.history:
             self._record(moving=True)
+        for newton in self.newtons:
+            newton.use(STEP)
         self.setting.rule[:], self._shares[:] = rule.weights(), rule.shares(step)
         self._keep_before[:] = keep_before
         rows = _rows(self._point_loads, values), _rows(base_row, bases)

@@ -1,20 +1,21 @@
-"""Newton's method of shooting, compiled: for any supports, over one segment or many.
+"""The equations of shooting, over one segment or many, and the programs by which they are solved.
 
 Over one segment (simple shooting) the six numbers at the base are unknown. With several, the states at
 the cuts are unknown too and what arrives there must agree with them: errors grow over one segment only.
 Positions at the cuts are no unknowns where nothing depends on them.
 
-Integrations and boundary conditions are programs (`pliant.engine`), each compiled by itself: Newton's
-method knows neither supports nor schemes.
+Integrations and boundary conditions are programs (`pliant.engine`), each compiled by itself: the
+equations know neither supports nor schemes.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import driver, inner, kernel
+from pliant._numba import inner, kernel
 from pliant.bvp.boundary_conditions import Supports, start_kernel, tip_kernel
 from pliant.bvp.rod_equations import rotation
 from pliant.bvp.shooting.elimination import condense, resolve
@@ -25,7 +26,10 @@ from pliant.bvp.shooting.integration import (
     integrate_variations,
     is_quick,
 )
+from pliant.engine import loops
 from pliant.engine.calls import execute
+from pliant.engine.loops import NEGATIVE, PART, SCALE, SIZE, note_newton
+from pliant.engine.newton import Newton, Policy
 from pliant.engine.program import Program, record, run
 from pliant.lie.so3 import exp_matrix, log_vector
 from pliant.lie.tuples import (
@@ -39,27 +43,26 @@ from pliant.lie.tuples import (
 )
 from pliant.rods.contract import Ints
 
-MOST_ITERATIONS = 40
-SINGULAR, MANY, WORSE, INFINITE, IMPLAUSIBLE = -1.0, -2.0, -3.0, -4.0, -5.0
-"""Results of Newton's method that are no residual."""
-_SMALLEST = 1.0 / 64.0
-_POOR = 0.5
-"""Reduction of the residual in one iteration above which the derivative is renewed; of many segments,
-whose derivative is Broyden's no longer, half of it."""
+EQUILIBRIUM = Policy(
+    iterations=40, near=np.inf, shortest=1.0 / 64.0, stalled=1e-7, progress=0.3, patience=1
+)
+STEP = replace(EQUILIBRIUM, contraction=0.5, stalled=1e-9)
+"""How Newton's method works at rest, where each correction has a tangent of its own, and in motion."""
+SEVERAL = 0.25
+"""Contraction with several segments: there Broyden's improvements do not last from step to step."""
+_REMEMBERED = 12
+"""Corrections with one derivative that the next ones are improved by."""
 PROGRAMS = 8
 START, INTEGRATE, TIP, VARY_FIRST, VARY, TIP_FIRST, TIP_LAST, NEWTON = range(PROGRAMS)
 """Programs of `Segments`: from unknowns x to state and variations at the base, over one segment from y,
 conditions at the tip; variations over the first segment and over another, and those of the conditions;
 Newton's method.
 """
-LIMITS = 5
-TOLERANCE, ROUNDING, LARGEST, FLOOR, STRICT = range(LIMITS)
-"""When a solution is accepted: tolerance of the residual relative to the wrench in the chain, residual
-below which it may stay if it no longer falls, wrench in the chain that is plausible, least one that
-residuals are compared with, and whether to give up where a full step does not reduce the residual: the
-solution is then the one nearby."""
-ITERATIONS, RESIDUAL, BY_MODIFIED, BY_MULTIPLE, MOST_SEGMENTS, CODE = range(6)
-"""Entries of a report."""
+LIMITS = 4
+TOLERANCE, LARGEST, FLOOR, SHORTEST = range(LIMITS)
+"""What a solution is accepted by: tolerance of the residual relative to the wrench in the chain, wrench
+that is plausible, least one that residuals are compared with, and shortest part of a correction.
+"""
 
 
 class Setting(NamedTuple):
@@ -82,16 +85,22 @@ class Setting(NamedTuple):
 class Segments(NamedTuple):
     """A chain cut into segments, coarsely and finely, the derivative that is kept, and workspace.
 
-    counts : (levels,) segments at each level.  cuts : (levels, most + 1) the first interval of each,
-    and the end.  level : (2,) the one in use, and the one that the derivative belongs to, -1 if none.
+    numbers, counts, flags, history : of a `Newton`.  divisions : (levels,) segments at each level.
+    cuts : (levels, most + 1) the first interval of each, and the end.  level : (1,) the one in use.
     goal : (6,) wrench wanted at an end that is not the tip.  x : (6,) unknowns at the base, states :
     (most, 24) assumed at the starts, end : (24,) that arrives last.  gaps, step : (most, n) in units
-    (n,).  A, inverse, S, chosen : see `elimination`, in units.
+    (n,).  A, inverse, S, chosen : see `elimination`, in units.  load : (1,) largest wrench there is.
+    kept, kept_x, kept_gap : where the last correction begins, and the gap (n,) of the first segment
+    there.  steps : (12, n most) the last corrections, taken : (1,) how many with this derivative.
     Programs read and write span : (2,) first and last interval, y : (24,), base : (18, 6) and inner :
     (18, n) variations, and conditions at the tip r : (6,) with variations (6, 6) and (6, n).
     """
 
+    numbers: Array
     counts: Ints
+    flags: Ints
+    history: Array
+    divisions: Ints
     cuts: Ints
     level: Ints
     goal: Array
@@ -105,6 +114,12 @@ class Segments(NamedTuple):
     inverse: Array
     S: Array
     chosen: Ints
+    load: Array
+    kept: Array
+    kept_x: Array
+    kept_gap: Array
+    steps: Array
+    taken: Ints
     span: Ints
     y: Array
     base: Array
@@ -115,24 +130,25 @@ class Segments(NamedTuple):
     programs: Ints
 
 
-def new_segments(cuts: list[Ints], unknowns: int) -> Segments:
+def new_segments(cuts: list[Ints], unknowns: int, newton: Newton) -> Segments:
     """Segments for given cuts (segments + 1,) at each level."""
-    counts = np.array([len(places) - 1 for places in cuts], dtype=np.int64)
-    most, n = int(counts.max()), unknowns
+    divisions = np.array([len(places) - 1 for places in cuts], dtype=np.int64)
+    most, n = int(divisions.max()), unknowns
     table = np.zeros((len(cuts), most + 1), dtype=np.int64)
     for row, places in zip(table, cuts, strict=True):
         row[: len(places)] = places
-    whole = {"level": 2, "chosen": (most, 6), "span": 2, "programs": PROGRAMS}
+    whole = {"level": 1, "chosen": (most, 6), "taken": 1, "span": 2, "programs": PROGRAMS}
     shapes = {
         "goal": 6, "x": 6, "states": (most, 24), "end": 24, "gaps": (most, n), "step": (most, n),
-        "unit": n, "A": (most, n, n), "inverse": (most, 6, 6), "S": (most, 6, n), "y": 24,
+        "unit": n, "A": (most, n, n), "inverse": (most, 6, 6), "S": (most, 6, n), "load": 1,
+        "kept": (most, 24), "kept_x": 6, "kept_gap": n, "steps": (_REMEMBERED, n * most), "y": 24,
         "base": (18, 6), "inner": (18, n), "r": 6, "base_conditions": (6, 6),
         "inner_conditions": (6, n),
     }  # fmt: skip
     made = {name: np.zeros(shape) for name, shape in shapes.items()}
     made |= {name: np.zeros(shape, dtype=np.int64) for name, shape in whole.items()}
-    made["level"][1] = -1
-    return Segments(counts, table, **made)
+    made |= dict(zip(("numbers", "counts", "flags", "history"), newton.control, strict=True))
+    return Segments(divisions=divisions, cuts=table, **made)
 
 
 def record_programs(
@@ -143,11 +159,11 @@ def record_programs(
     segments: Segments,
     nodes: Array,
     stages: Array,
-    written: tuple[Array, ...],
+    limits: Array,
 ) -> list[Program]:
     """Set the programs of segments; keep what is returned for as long as they are used.
 
-    written : limits, sizes and report of `newton`.  quick : runs and most of `integrate_variations`, if
+    limits : (4,) see `LIMITS`.  quick : runs and most of `integrate_variations`, if
     variations follow states that are known; None to integrate both anew.
     """
     kind, scheme, rule = setting.kind, setting.scheme, setting.rule
@@ -167,6 +183,14 @@ def record_programs(
         else:
             run(integrate_general, kind, scheme, *here, s.y, none, *leave)
 
+    row = newton_programs(setting, segments, nodes, limits)
+    control = s.numbers, s.counts, s.flags, s.history
+    addresses = np.array([0 if program is None else program.address for program in row])
+
+    def newton() -> None:
+        run(begin, setting, s)
+        run(note_newton, addresses, *control)
+
     programs = [
         record(run, start, supports, rule, s.x, s.y, s.base),
         record(integrate),
@@ -175,15 +199,37 @@ def record_programs(
         record(vary, s.inner),
         record(run, tip, supports, s.end, s.base, s.r, s.base_conditions),
         record(run, tip, supports, s.end, s.inner, s.r, s.inner_conditions),
-        record(run, newton, setting, s, nodes, *written),
+        record(newton),
     ]
     s.programs[:] = [program.address for program in programs]
-    return programs
+    return [*programs, *(program for program in row if program is not None)]
 
 
-@inner
-def _write_units(setting, unit):  # type: ignore[no-untyped-def]
-    """Write typical sizes (n,) of wrench, velocity, rotation and position."""
+def newton_programs(
+    setting: Setting, segments: Segments, nodes: Array, limits: Array
+) -> list[Program | None]:
+    """The programs of Newton's method, see `loops.PROGRAMS`."""
+    row: list[Program | None] = [None] * loops.PROGRAMS
+    given = setting, segments
+
+    def tangent() -> None:
+        run(find_residual, *given, nodes, limits)
+        run(renew, *given, len(nodes))
+
+    row[loops.RESIDUAL] = record(run, find_residual, *given, nodes, limits)
+    row[loops.TANGENT] = record(tangent)
+    row[loops.SLOPE] = record(run, renew, *given, len(nodes))
+    row[loops.FACTORISE] = record(run, factorise, segments)
+    row[loops.SOLVE] = record(run, find_step, *given)
+    row[loops.MOVE] = record(run, move_iterate, *given)
+    return row
+
+
+@kernel
+def begin(setting, segments):  # type: ignore[no-untyped-def]
+    """Begin a solve: typical sizes (n,) of wrench, velocity, rotation and position; no steps so far."""
+    unit = segments.unit
+    segments.taken[0] = 0
     rate = setting.rule[0] if setting.rule[0] > 0.0 else 1.0
     for i in range(len(unit)):
         if i < 6:
@@ -210,7 +256,7 @@ def _gap(y, state, unit, out):  # type: ignore[no-untyped-def]
 def arrive(setting, segments, nodes):  # type: ignore[no-untyped-def]
     """Integrate over all segments; returns the size of the gaps and the largest wrench on the way."""
     s, y, level, distance, load = segments, segments.y, segments.level[0], 0.0, 0.0
-    count, programs = s.counts[level], s.programs
+    count, programs = s.divisions[level], s.programs
     execute(programs[START])
     for k in range(count):
         state, gap = s.states[k], s.gaps[k]
@@ -239,14 +285,23 @@ def arrive(setting, segments, nodes):  # type: ignore[no-untyped-def]
     return np.sqrt(distance), load
 
 
-@inner
+@kernel
+def find_residual(setting, segments, nodes, limits):  # type: ignore[no-untyped-def]
+    """Integrate over all segments: the gaps are the residual, the largest wrench its scale."""
+    s = segments
+    size, load = arrive(setting, s, nodes)
+    s.load[0], s.numbers[SCALE] = load, max(load, limits[FLOOR])
+    s.numbers[SIZE] = size if np.isfinite(size + load) else np.inf
+
+
+@kernel
 def renew(setting, segments, end):  # type: ignore[no-untyped-def]
-    """Find the derivatives of all segments along the last integration and condense them.
+    """Find the derivatives of all segments along the last integration.
 
     end : number of intervals of the chain.
     """
     s, level, programs = segments, segments.level[0], segments.programs
-    count, n = s.counts[level], setting.unknowns
+    count, n = s.divisions[level], setting.unknowns
     execute(programs[START])
     for k in range(count):
         A, Z, conditions = s.A[k], s.inner, s.inner_conditions
@@ -269,7 +324,15 @@ def renew(setting, segments, end):  # type: ignore[no-untyped-def]
                 if k + 1 == count and at_tip:
                     value = conditions[i, j] / setting.units[1, i]
                 A[i, j] = value
-    return condense(s.A[:count], s.inverse, s.S, s.chosen)
+
+
+@kernel
+def factorise(segments):  # type: ignore[no-untyped-def]
+    """Condense the derivatives, and flag them as singular if that cannot be done."""
+    s = segments
+    count = s.divisions[s.level[0]]
+    s.flags[NEGATIVE] = 0 if condense(s.A[:count], s.inverse, s.S, s.chosen) else -1
+    s.taken[0] = 0
 
 
 @kernel
@@ -318,70 +381,30 @@ def _improve(inverse, change, step):  # type: ignore[no-untyped-def]
                 inverse[i, j] += miss[i] * row[j] / bottom
 
 
-@driver
-def _iterate(setting, segments, nodes, limits, sizes):  # type: ignore[no-untyped-def]
-    """`newton`; returns what its report gets, and the iterations."""
-    level, c0, x, known = segments.level[0], setting.rule[0], segments.x, segments.level[1:]
-    count, n, unit = segments.counts[level], setting.unknowns, segments.unit
-    gaps, step, states = segments.gaps[:count], segments.step[:count], segments.states[:count]
-    kept, back, old = states.copy(), x.copy(), gaps[0].copy()
-    _write_units(setting, unit)
-    steps, taken = np.empty((MOST_ITERATIONS + 1, n * count)), 0
-    before, part, fresh, accepted = np.inf, 1.0, False, -1
-    poor = _POOR if count == 1 else 0.5 * _POOR
-    sizes[:] = np.nan
-    for iteration in range(MOST_ITERATIONS):
-        distance, load = arrive(setting, segments, nodes)
-        size = distance / max(load, limits[FLOOR])
-        closer = distance <= (1.0 - 0.1 * part) * before
-        good = np.isfinite(distance + load) and (closer or (size < 1e-6 and part == 1.0))
-        if good:
-            accepted += 1
-            sizes[accepted] = size
-            stalled = fresh and size < limits[ROUNDING] and distance > 0.3 * before
-            done = size <= limits[TOLERANCE] or stalled
-            if done or load > 1e3 * limits[LARGEST]:
-                return (size if load <= limits[LARGEST] else IMPLAUSIBLE), iteration
-            stale = c0 == 0.0 or known[0] != level or distance > poor * before
-            if count == 1 and not stale and before < np.inf:
-                _improve(segments.inverse[0], gaps[0, :6] - old[:6], part * step[0, :6])
-            kept[:], back[:], before, old[:] = states, x, distance, gaps[0]
-        else:
-            if before == np.inf:
-                return INFINITE, iteration
-            stale, part = not fresh, 0.5 * part
-            states[:], x[:] = kept, back
-            if stale:
-                arrive(setting, segments, nodes)
-            elif part < _SMALLEST or (limits[STRICT] != 0.0 and accepted > 0):
-                return WORSE, iteration
-        if stale:
-            known[0] = level if renew(setting, segments, len(nodes)) else -1
-            if known[0] < 0:
-                return SINGULAR, iteration
-        if stale or good:
-            resolve(segments.A[:count], segments.inverse, segments.S, segments.chosen, gaps, step)
-            if count > 1:
-                taken = 0 if stale or part < 1.0 else taken
-                _correct(steps, taken, step.reshape(n * count))
-                steps[taken] = step.reshape(n * count)
-                taken += 1
-            fresh, part = stale, 1.0
-        x += part * step[0, :6] * setting.units[0]
-        for k in range(1, count):
-            move(states[k], part, step[k], unit)
-    return MANY, MOST_ITERATIONS
+@kernel
+def find_step(setting, segments):  # type: ignore[no-untyped-def]
+    """Find a correction with the derivative at hand, improved by what the last ones have done."""
+    s, part, taken = segments, segments.numbers[PART], segments.taken
+    count = s.divisions[s.level[0]]
+    gaps, step = s.gaps[:count], s.step[:count]
+    if count == 1 and taken[0] > 0:
+        _improve(s.inverse[0], gaps[0, :6] - s.kept_gap[:6], part * step[0, :6])
+    s.kept[:count], s.kept_x[:], s.kept_gap[:] = s.states[:count], s.x, gaps[0]
+    resolve(s.A[:count], s.inverse, s.S, s.chosen, gaps, step)
+    if count > 1:
+        taken[0] = taken[0] if part == 1.0 and taken[0] < len(s.steps) else 0
+        size = count * setting.unknowns
+        _correct(s.steps[:, :size], taken[0], step.reshape(size))
+        s.steps[taken[0], :size] = step.reshape(size)
+    taken[0] += 1
 
 
 @kernel
-def newton(setting, segments, nodes, limits, sizes, report):  # type: ignore[no-untyped-def]
-    """Newton's method from segments.x and segments.states, which become the solution, as do nodes.
-
-    In motions the derivative is kept, over iterations and time steps, for as long as it serves; a step
-    with a new one that leads away is shortened. limits (5,) see `TOLERANCE`. report (6,) gets the
-    relative residual as CODE, or a negative number that says why there is none, and the iterations;
-    sizes (MOST_ITERATIONS + 1,) get the residuals, then NaN.
-    """
-    size, used = _iterate(setting, segments, nodes, limits, sizes)
-    report[ITERATIONS] += used
-    report[CODE] = size
+def move_iterate(setting, segments):  # type: ignore[no-untyped-def]
+    """Go the part of a correction away from where it begins."""
+    s, part = segments, segments.numbers[PART]
+    count = s.divisions[s.level[0]]
+    s.states[:count] = s.kept[:count]
+    s.x[:] = s.kept_x + part * s.step[0, :6] * setting.units[0]
+    for k in range(1, count):
+        move(s.states[k], part, s.step[k], s.unit)
