@@ -42,7 +42,7 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         "T3": [(n, h) for n in (2, 4, 6, 8) for h in (5e-3, 2.5e-3, 1e-3, 5e-4)],
         "T4": [(n, h) for n in (4, 8, 16, 32, 64) for h in (2e-2, 1e-2, 5e-3)],
         "T5": [(32, 2e-3), (64, 1e-3)],
-        "T6": [(n, h) for n in (2, 4, 8, 16) for h in (5e-2, 2.5e-2, 1.25e-2)],
+        "T6": [(2, 5e-2), (2, 2.5e-2), (4, 5e-2), (4, 2.5e-2), (8, 5e-2), (8, 2.5e-2)],
         "T7": [(8, 0.0), (16, 0.0)],
     }[task.name]
     if spatial and task.name == "T5":
