@@ -196,9 +196,10 @@ class CoordinateProblem(Problem):
         if found.error is not None:
             warn_of_error(found.error, self.formulations, stacklevel=4)
         if is_told():
-            self._tell([x for term in self.effects.terms if (x := term.left_out_at_rest(found.z))])
+            rest = self._moment(found)
+            self._tell([x for term in self.effects.terms if (x := term.told_at_rest(rest))])
         if found.indifferent and is_told():
-            text = indifferent(self.effects, found.q, found.z, found.inputs)
+            text = indifferent(self.effects, found)
             if text:
                 warnings.warn(text, StabilityWarning, stacklevel=4)
         if self._lame:
@@ -224,6 +225,10 @@ class CoordinateProblem(Problem):
         """
         from pliant.solve.stability import judge
 
+        if (
+            self.effects.increments > 1
+        ):  # what rolls has no stiffness: the sign of nothing is rounding
+            return False
         if found.odd:
             return True
         far = len(found.levels) > 1 or found.iterations > _NEAR
@@ -274,9 +279,8 @@ class CoordinateProblem(Problem):
         solution = still.solution
         if problem is self:
             return solution, applied
-        begin = StaticSolution(
-            solution.q, solution.z, self.acting(applied), negative=solution.negative
-        )
+        known = (solution.q, solution.z, self.acting(applied))
+        begin = StaticSolution(*known, negative=solution.negative, memory=solution.memory)
         return begin, applied
 
     def acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
@@ -484,10 +488,14 @@ class CoordinateProblem(Problem):
 
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """From the terms of the effects."""
-        found, work = still.solution, Work(self.tree)
-        state = State(self.tree).place(found.q)
-        moment = Moment(self.tree, state, work, found.inputs.u, found.z)
+        moment = self._moment(still.solution)
         return {term.name: term.readings(moment) for term in self.effects.terms if term.name}
+
+    def _moment(self, found: StaticSolution) -> Moment:
+        """The robot in an equilibrium."""
+        state, work = State(self.tree).place(found.q), Work(self.tree)
+        where = (self.tree, state, work, found.inputs.u, found.z)
+        return Moment(*where, memory=found.memory)
 
     def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
         """From the terms of the effects at every output time; multipliers follow from balance."""
