@@ -83,6 +83,9 @@ rods:
 """
 
 
+EVERYTHING = (ROOT / "benchmarks" / "everything.yaml").read_text()
+
+
 class TooLongError(BaseException):
     """A file that takes longer than the limit."""
 
@@ -90,7 +93,14 @@ class TooLongError(BaseException):
 def sources() -> list[str]:
     """The bundled robot files, those in the documentation, and one with all of the language."""
     bundled = sorted((ROOT / "pliant" / "robots").rglob("*.yaml"))
-    texts = [LANGUAGE, LANGUAGE, *(file.read_text() for file in bundled)]
+    texts = [
+        LANGUAGE,
+        LANGUAGE,
+        EVERYTHING,
+        EVERYTHING,
+        EVERYTHING,
+        *(file.read_text() for file in bundled),
+    ]
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for indent, block in re.findall(
             r"^( *)```yaml\n(.*?)^ *```", page.read_text(), re.S | re.M

@@ -26,14 +26,30 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numba
-from llvmlite import binding
-from numba.core import caching
+from pliant._interrupts import uninterrupted
+
+with uninterrupted():
+    import numba
+    from llvmlite import binding
+    from numba.core import caching
+    from numba.core.codegen import JITCodeLibrary
 
 _MARK = b"pliant-kernel-1\n"
 _DIGEST = 32
 _ABANDONED = 3600.0
 """Seconds after which a file that is still being written was abandoned."""
+
+
+_finalize = JITCodeLibrary._finalize_final_module
+
+
+def _finalize_whole(library: Any) -> None:
+    """Make machine code, all of it or none: what Ctrl-C raises in callbacks of LLVM is swallowed."""
+    with uninterrupted():
+        _finalize(library)
+
+
+JITCodeLibrary._finalize_final_module = _finalize_whole
 
 
 class DamagedError(Exception):
@@ -175,6 +191,10 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a compiled version, None if it has to be compiled."""
+        with uninterrupted():
+            return self._loaded(sig, target_context)
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # an unreadable pickle raises anything

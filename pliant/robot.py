@@ -1204,7 +1204,7 @@ class Robot:
         """The controllers of a motion, None if there are none; asked : save, resume and error."""
         if controllers is None:
             return None
-        pairs = controller_pairs(controllers, method)
+        pairs = controller_pairs(controllers)
         checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
                       "compare with a motion of half the dt")  # fmt: skip
         watch = asked[0] is not None or asked[1] is not None
@@ -1245,7 +1245,10 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
-        q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
+        q, v = None, None
+        if known is not None:
+            earlier, q, v = known._compiled.settle(*known._final())
+            v = compiled.rates_of(earlier, q, v)
         still = known._still if isinstance(known, Equilibrium) else None
         if points is not None:
             q = compiled.through_points(points, part)

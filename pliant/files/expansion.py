@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pliant.files.access import named_file
-from pliant.files.expressions import ExpressionError, NoExpression, names_in, parse
+from pliant.files.expressions import ExpressionError, NoExpression, names_in
 from pliant.files.parameters import RESERVED, WORD, Declared, Parameters, Scope
 from pliant.files.reader import FileReader, part_and_field
 from pliant.files.runs import RUNS
@@ -482,7 +482,7 @@ class _Expander:
         """Return a text with its indices, or the value of arithmetic."""
         try:
             text = self._indexed(unit, text, path, scope)
-            tree = parse(text)
+            tree = self.parameters.parse(text)
             unknown = [name for name in names_in(tree) if not scope.knows(name)]
             if not unknown:
                 return computed(scope.evaluate(tree), text)
@@ -505,7 +505,8 @@ class _Expander:
         def number(match: re.Match[str]) -> str:
             try:
                 inner = match[1].strip()
-                value = int(inner) if inner.isdecimal() else scope.evaluate(parse(inner))
+                plain = inner.isdecimal()  # which is no arithmetic
+                value = int(inner) if plain else scope.evaluate(self.parameters.parse(inner))
                 whole = computed(value, inner)
                 if isinstance(whole, int):
                     return str(int(whole))

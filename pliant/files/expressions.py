@@ -46,7 +46,7 @@ class UnknownName(ExpressionError):  # noqa: N818
     """A name in an expression that nothing has."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32768)
 def parse(text: str) -> Tree:
     """Return a text as a tree of operations; raise NoExpression if it is no arithmetic.
 
@@ -65,17 +65,16 @@ def parse(text: str) -> Tree:
 
 
 def names_in(tree: Tree) -> Iterator[str]:
-    """Yield the names in a tree, without those of functions."""
-    kind, *inner = tree
-    if kind == "name":
-        yield inner[0]
-    elif kind == "entry":
-        if inner[0] not in FUNCTIONS:
-            yield inner[0]
-        yield from names_in(inner[1])
-    elif kind != "number":
-        for item in inner:
-            yield from names_in(item)
+    """Yield the names in a tree from left to right, each once, without those of functions."""
+    met: dict[str, None] = {}
+    waiting = [tree]
+    while waiting:
+        kind, *inner = waiting.pop()
+        if kind in ("name", "entry") and inner[0] not in FUNCTIONS:
+            met[inner[0]] = None
+        if kind not in ("name", "number"):
+            waiting += [item for item in reversed(inner) if isinstance(item, tuple)]
+    yield from met
 
 
 def evaluate(tree: Tree, lookup: Callable[[str], Value]) -> Value:

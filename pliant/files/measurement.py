@@ -20,6 +20,7 @@ from pliant.model import (
     DescriptionError,
     as_array,
     check_suffix,
+    file_path,
     known_name,
     number_in,
     read_csv,
@@ -199,7 +200,7 @@ def read_measurement(
     another length, columns named twice, and times that are missing or do not increase are refused
     with file, line, column and remedy.
     """
-    file = Path(path)
+    file = file_path("read_measurement", path, "the path of a CSV file", "'data.csv'")
     lines = read_csv(str(file), file)
     header = [name.strip() for name in lines[0][1]] if lines else []
     _check_header(file, header)

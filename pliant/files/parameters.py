@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +30,9 @@ WORD = re.compile(r"[^\W\d]\w*")
 RESERVED = ("tip", "base", "world", "free", *CONSTANTS, *FUNCTIONS)
 """Names that mean something else."""
 _EXPECTED = "a finite number, arithmetic of parameters, or a list of these"
+_OPERATORS = re.compile(r"[-+*/(]")
+_MOST = 300_000
+"""Characters of arithmetic in one robot, which are computed within seconds."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,16 @@ class Parameters:
     uses: dict[str, set[str]] = field(default_factory=dict)
     section: str = ""
     """What is being evaluated."""
+    length: int = 0
+    """Characters of arithmetic that were read so far."""
+    _needed: dict[str, list[str]] = field(default_factory=dict)
+
+    def parse(self, text: str) -> Tree:
+        """Return a text as arithmetic, see `parse`; refuse more of it than any robot needs."""
+        self.length += len(text) if _OPERATORS.search(text) else 0
+        if self.length > _MOST:
+            raise ExpressionError(f"the robot has more than {_MOST} characters of arithmetic")
+        return parse(text)
 
     def declare(self, name: str, full: str, item: Declared) -> None:
         """Add a parameter of a file; full : its name with the prefix of the file."""
@@ -106,15 +119,21 @@ class Parameters:
                 elif not self._compute(top, broken):
                     broken.add(top)
 
-    def needs(self, full: str) -> Iterator[str]:
-        """Yield the full names of the parameters in the arithmetic of one."""
-        item = self.declared[full]
-        for text in item.given if isinstance(item.given, (list, tuple)) else [item.given]:
-            if isinstance(text, str):
-                for name in _names(text):
-                    found = item.scope.full(name)
-                    if found is not None:
-                        yield found
+    def needs(self, full: str) -> list[str]:
+        """Return the full names of the parameters in the arithmetic of a settled one."""
+        if full not in self._needed:
+            item = self.declared[full]
+            given = item.given if isinstance(item.given, (list, tuple)) else [item.given]
+            names = [name for text in given if isinstance(text, str) for name in self._names(text)]
+            every = [item.scope.full(name) for name in names]
+            self._needed[full] = [found for found in every if found is not None]
+        return self._needed[full]
+
+    def _names(self, text: str) -> list[str]:
+        try:
+            return list(names_in(self.parse(text)))
+        except (NoExpression, ExpressionError):
+            return []
 
     def _compute(self, full: str, broken: set[str]) -> bool:
         if broken & set(self.needs(full)):
@@ -224,13 +243,6 @@ def _plain(text: str) -> Any:
     return text
 
 
-def _names(text: str) -> list[str]:
-    try:
-        return list(names_in(parse(text)))
-    except (NoExpression, ExpressionError):
-        return []
-
-
 def _value(given: Any, scope: Scope) -> Value:
     """Return the value of a parameter, or raise a DescriptionError without its part."""
     if isinstance(given, (list, tuple)):
@@ -244,7 +256,7 @@ def _single(given: Any, whole: Any, scope: Scope) -> Number:
     remedy = "give e.g. 0.01 or 2*radius"
     if isinstance(given, str):
         try:
-            value = scope.evaluate(parse(given))
+            value = scope.evaluate(scope.parameters.parse(given))
         except (NoExpression, ExpressionError) as error:
             remedy = str(error)
         else:

@@ -46,6 +46,7 @@ from pliant.model import (
 )
 from pliant.model.origin import Origin
 from pliant.model.plausible import time_doubts
+from pliant.model.wireframe_fields import MOST_PIECES, refuse_pieces
 
 Input = Signal | tuple[float, ...]
 
@@ -200,8 +201,15 @@ class _Loader:
         self._check_sections()
         description = Description(self._gravity())
         places: dict[str, Place] = {}
+        meshed = 0
         for place, entry in self._entries():
-            for piece in entry.pieces():
+            pieces = entry.pieces()
+            meshed += len(pieces) if len(pieces) > 1 else 0
+            with suppress(ReportedError), self.reader.reporting(place):
+                refuse_pieces(meshed)
+            if meshed > MOST_PIECES:
+                break
+            for piece in pieces:
                 self.reader.bring(piece)
                 owner = description.parts.get(piece.name)
                 if owner is not None:

@@ -21,7 +21,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pliant.files.long_lists import LISTED, take_long_lists
-from pliant.model import DescriptionError, PliantError, read_text
+from pliant.model import PliantError, file_path, read_text
 
 
 @dataclass(frozen=True)
@@ -149,11 +149,7 @@ class Source:
 
 def read_source(path: str | os.PathLike[str]) -> Source:
     """Return the data of a YAML file; raise FileError if it cannot be read at all."""
-    try:
-        file = Path(path)
-    except TypeError:
-        expected, remedy = "the path of a robot file", "give e.g. 'arm.yaml'"
-        raise DescriptionError("robot file", "path", path, expected, remedy) from None
+    file = file_path("robot file", path, "the path of a robot file", "'arm.yaml'")
     text = _read_text(file)
     source = Source(str(file))
     text, lists = take_long_lists(text)

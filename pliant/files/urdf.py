@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from pliant.model.checks import Array, DescriptionError, refuse
-from pliant.model.file_access import read_text
+from pliant.model.file_access import file_path, read_text
 from pliant.model.places import pose
 from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 
@@ -81,7 +81,7 @@ def read_urdf(path: str | os.PathLike[str], packages: Mapping[str, str] | None =
     packages : folders of the packages that "package://name/..." names; without, a folder of that name
     is looked for above the file.
     """
-    file = Path(path)
+    file = file_path("URDF file", path, "the path of a URDF file", "'arm.urdf'")
     wrong = packages is not None and not isinstance(packages, Mapping)
     expected, remedy = "folders by name of the package", "give e.g. {'arm_description': folder}"
     refuse(wrong, f"URDF file {str(file)!r}", "packages", packages, expected, remedy)

@@ -30,6 +30,7 @@ from pliant.model import (
     whole_file,
 )
 from pliant.model.breaks import Breaks
+from pliant.model.fields import Name
 
 _SUFFIXES = (".yaml", ".yml")
 _WORD = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -119,7 +120,7 @@ class FileWriter:
     def group(self, described: object) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, item in fields_of(type(described)).items():
-            if not item.kind.listed:
+            if isinstance(item.kind, Name):
                 continue
             value = getattr(described, name)
             default = item.kind.check("", name, None) if item.kind.nullable else item.default

@@ -17,7 +17,7 @@ from pliant.model.fields import holds
 class Cylindrical(ScrewJoint):
     """Turns about an axis and slides along it; q is (angle, position), rad and m.
 
-    axis : "x", "y", "z" or a vector (3,) in the frame of the part.
+    axis : "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the frame of the part.
     stiffness : N m/rad and N/m against `rest`.  damping : N m s/rad and N s/m.
     drive : of each coordinate, e.g. ("torque", None).  rest, friction, limits,
     limit_stiffness, input : see `MovingJoint`.

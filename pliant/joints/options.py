@@ -173,7 +173,7 @@ def _is_several(limits: Any) -> bool:
 
 
 def direction(label: str, field: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the unit vector (3,) of an axis: "x", "y", "z" or a vector."""
+    """Return the unit vector (3,) of an axis: "x", "-x", "y", "-y", "z", "-z" or a vector."""
     if isinstance(value, str):
         choice(label, field, value, AXES)
         return np.array(AXES[value])
@@ -184,12 +184,19 @@ def direction(label: str, field: str, value: Any) -> np.ndarray[Any, np.dtype[np
     return np.asarray(found / np.linalg.norm(found))
 
 
-AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+AXES = {
+    "x": (1.0, 0.0, 0.0),
+    "-x": (-1.0, 0.0, 0.0),
+    "y": (0.0, 1.0, 0.0),
+    "-y": (0.0, -1.0, 0.0),
+    "z": (0.0, 0.0, 1.0),
+    "-z": (0.0, 0.0, -1.0),
+}
 
 
 @dataclass(frozen=True)
 class Axis(Kind):
-    """A direction: "x", "y", "z" or a vector (3,)."""
+    """A direction: "x", "-x", "y", "-y", "z", "-z" or a vector (3,)."""
 
     def check(self, part: str, field: str, value: Any) -> Any:
         direction(part, field, value)

@@ -17,8 +17,9 @@ from pliant.model.fields import holds
 class Planar(ScrewJoint):
     """Slides in a plane and turns about its normal; q is (x, y, angle), m and rad.
 
-    axis : the normal of the plane: "x", "y", "z" or a vector (3,) in the carrying frame. For "z" the
-    coordinates are those along x and y; for "x" along y and z, for "y" along z and x.
+    axis : the normal of the plane: "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the carrying
+    frame. For "z" the coordinates are those along x and y; for "x" along y and z, for "y" along z and
+    x; for "-z" along x and -y, and so on.
     stiffness : N/m, N/m and N m/rad against `rest`.  damping : N s/m, N s/m and N m s/rad.
     drive : of each coordinate, e.g. ("position", "position", None).  rest, friction, limits,
     limit_stiffness, input : see `MovingJoint`.

@@ -17,7 +17,7 @@ from pliant.model.fields import holds
 class Prismatic(ScrewJoint):
     """A slider; q is its position in metres.
 
-    axis : "x", "y", "z" or a vector (3,) in the frame of the part.
+    axis : "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the frame of the part.
     stiffness : N/m against `rest`.  damping : N s/m.
     drive : "position" if an input prescribes it, "force" if it is a force, None for neither.
     rest, friction, limits, limit_stiffness, input : see `MovingJoint`.

@@ -17,7 +17,7 @@ from pliant.model.fields import holds
 class Revolute(ScrewJoint):
     """A hinge through the origin of the part; q is its angle in radians.
 
-    axis : "x", "y", "z" or a vector (3,) in the frame of the part.
+    axis : "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the frame of the part.
     stiffness : N m/rad against `rest`.  damping : N m s/rad.
     drive : "angle" if an input prescribes the angle, "torque" if it is a torque, None for neither.
     rest, friction, limits, limit_stiffness, input : see `MovingJoint`.

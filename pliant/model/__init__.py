@@ -54,7 +54,7 @@ from pliant.model.fields import (
     holds,
     quantity,
 )
-from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
+from pliant.model.file_access import check_suffix, file_path, read_csv, read_text, whole_file
 from pliant.model.gear import Gear
 from pliant.model.integral import Integral
 from pliant.model.link import Link, Mesh
@@ -220,6 +220,7 @@ __all__ = [
     "did_you_mean",
     "field_at",
     "fields_of",
+    "file_path",
     "finite_array",
     "headings",
     "holds",

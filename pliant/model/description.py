@@ -155,7 +155,7 @@ class Description:
                 for other in (x for x in known if x is not entry and name in x.inputs()):
                     if isinstance(entry, Part) or isinstance(other, Part):
                         expected = f"an input of its own, but {other.label} is driven by it already"
-                        remedy = "give the drive of the joint another name by input="
+                        remedy = "give one of the two inputs another name"
                         yield DescriptionError(entry.label, "input", name, expected, remedy)
 
     def motions_of(self, rod: str) -> list[Any]:

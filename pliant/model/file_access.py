@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pliant.model.checks import DescriptionError, refuse
 
@@ -25,11 +26,16 @@ _TEMPORARY = re.compile(rf"\..*-{_MARK}-([0-9a-f]{{6}})-(\d+)-")
 """Names of temporary files: computer and process that write them."""
 
 
+def file_path(part: str, path: Any, expected: str, example: str) -> Path:
+    """Return the path that a user gave; refuse what is the name of no file."""
+    named = isinstance(path, str | os.PathLike)
+    refuse(not named, part, "path", path, expected, f"give e.g. {example}")
+    return Path(path)
+
+
 def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
     """Return the path if it ends in one of the known suffixes, such as ".png", and can be written."""
-    named = isinstance(path, str | os.PathLike)
-    refuse(not named, part, "path", path, "the name of a file", f"give e.g. robot{known[0]}")
-    checked = Path(path)
+    checked = file_path(part, path, "the name of a file", f"robot{known[0]}")
     if checked.suffix.lower() not in known:
         endings = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
         raise DescriptionError(

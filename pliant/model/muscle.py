@@ -29,6 +29,9 @@ class ForceLaw(Kind):
         refuse(not callable(value), part, field, value, expected, remedy)
         return value
 
+    def write(self, writer: Writer, value: Any) -> Any:
+        writer.refuse(value, "left out, for files hold no functions", "give a strength")
+
 
 @dataclass(frozen=True, eq=False)
 class Muscle(Effect):
@@ -79,12 +82,6 @@ class Muscle(Effect):
         """Refuse activations outside of 0 to 1."""
         wrong = bool(np.any(np.asarray(value) < 0.0) or np.any(np.asarray(value) > 1.0))
         refuse(wrong, part, field, value, self.input_expected, self.input_remedy)
-
-    def write(self, writer: Writer) -> Any:
-        """Return what a robot file says of it; refuse a law of your own."""
-        if self.law is not None:
-            writer.refuse(self.law, "left out, for files hold no functions", "give a strength")
-        return super().write(writer)
 
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return its line."""

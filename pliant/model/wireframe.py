@@ -23,7 +23,7 @@ from pliant.model.checks import (
     positive,
     refuse,
 )
-from pliant.model.file_access import check_suffix, read_bytes, whole_file
+from pliant.model.file_access import check_suffix, file_path, read_bytes, whole_file
 from pliant.model.iges import read_iges, written_iges
 from pliant.model.mesh_file import read_mesh
 
@@ -116,9 +116,7 @@ class Wireframe:
         """
         scale = positive(_LABEL, "scale", scale, "m per unit of the file", "give e.g. 1e-3")
         segments = whole(_LABEL, "segments", segments, 1, "give e.g. 8")
-        named = isinstance(path, str | os.PathLike)
-        refuse(not named, _LABEL, "path", path, "the path of a file", "give e.g. 'net.igs'")
-        file = Path(path)
+        file = file_path(_LABEL, path, "the path of a file", "'net.igs'")
         if file.suffix.lower() in (".igs", ".iges"):
             lines = _curves(file, segments)
         else:

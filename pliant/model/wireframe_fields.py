@@ -24,6 +24,16 @@ from pliant.model.fields import (
 from pliant.model.places import Pose
 from pliant.model.wireframe import Wireframe
 
+MOST_PIECES = 2000
+"""Nodes and edges in one robot file: checks of a robot take the square of its parts."""
+
+
+def refuse_pieces(count: int) -> None:
+    """Refuse meshes with more nodes and edges than can be checked within seconds."""
+    expected = f"at most {MOST_PIECES} nodes and edges, of all meshes of the file"
+    remedy = "take a coarser one, or describe it in Python by add_mesh"
+    refuse(count > MOST_PIECES, "", "", count, expected, remedy)
+
 
 @dataclass(frozen=True)
 class WireframeEntry:
@@ -54,6 +64,11 @@ class OnWireframe(Kind):
         return instance(part, field, value, Wireframe, "a Wireframe", remedy)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Wireframe:
+        found = self._read(reader, path, given)
+        refuse_pieces(len(found.nodes) + len(found.edges))
+        return found
+
+    def _read(self, reader: Reader, path: Place, given: Any) -> Wireframe:
         entry = reader.group(path, WireframeEntry, given)
         written = {"nodes", "edges"}
         if set(entry) == written:

@@ -201,7 +201,7 @@ class ROMMap(KernelMap):
                     self.rod.label,
                     "natural",
                     f"a turn of {turn:.3g} rad along the rod",
-                    "less than half a turn from the base with ROM(rotation='unit')",
+                    "one that is fitted within half a turn of the base by ROM(rotation='unit')",
                     "use ROM(rotation='free')",
                 )
                 B = (weight[:, :, None] * plan.B[:, :, 6:]).reshape(-1, self.nv)

@@ -249,6 +249,7 @@ class Continuation:
             [self.residual],
             [1.0],
             pivots if self.solver.symmetric else None,
+            memory=self.solver.memory.copy(),
         )
         speed = 1.0 / float(length)
         tangent = (along / length, speed, dual / length, speed / span**2)

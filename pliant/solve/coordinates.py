@@ -38,6 +38,7 @@ from pliant.solve.events import Watch
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
+from pliant.solve.mass import Mass
 from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
@@ -141,6 +142,20 @@ class CoordinateProblem(Problem):
         mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
         return mine == theirs
 
+    def rates_of(self, other: Problem, q: Array, v: Array | None) -> Array | None:
+        """Rates (total,) of a motion that goes on with other constraints.
+
+        Those that are new take up what cannot go on, as an inelastic impact does.
+        """
+        if v is None or self.same_unknowns(other):
+            return v
+        tree, known = self.tree, np.zeros(self.tree.total)
+        known[tree.prescribed] = v[len(v) - len(tree.prescribed) :]
+        whole = known.copy()
+        whole[tree.coordinates] = v[: len(tree.coordinates)]
+        mass, state = Mass(self.effects), State(tree).place(q)
+        return mass.solve(state, mass.momentum(state, whole), known=known)
+
     def stretches(self, q: Array) -> dict[str, Array]:
         """From the strains of the maps at the stations of their laws."""
         state = self.sampler.at(q)
@@ -225,9 +240,8 @@ class CoordinateProblem(Problem):
         """
         from pliant.solve.stability import judge
 
-        if (
-            self.effects.increments > 1
-        ):  # what rolls has no stiffness: the sign of nothing is rounding
+        if self.effects.increments > 1:
+            # what rolls has no stiffness: the sign of nothing is rounding
             return False
         if found.odd:
             return True
@@ -280,7 +294,10 @@ class CoordinateProblem(Problem):
         if problem is self:
             return solution, applied
         known = (solution.q, solution.z, self.acting(applied))
-        begin = StaticSolution(*known, negative=solution.negative, memory=solution.memory)
+        assert isinstance(problem, CoordinateProblem)
+        mine, theirs = ([x.memory for x in at.effects.terms] for at in (self, problem))
+        memory = solution.memory if mine == theirs else None
+        begin = StaticSolution(*known, negative=solution.negative, memory=memory)
         return begin, applied
 
     def acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:

@@ -58,6 +58,8 @@ class Steps(ABC):
     """Most steps in one call."""
     own_steps: Array | None = None
     """Start and ends (N + 1,) of its steps where it chooses their length, s."""
+    sampled: bool = False
+    """Whether inputs may jump after each call of `take`, where its steps then end."""
 
     @abstractmethod
     def start(self) -> None:
@@ -235,6 +237,7 @@ class _Run:
         self, steps: Steps, clock: Clock, control: Control | None, watch: Watch | None
     ) -> None:
         self.steps, self.clock, self.control, self.watch = steps, clock, control, watch
+        steps.sampled = control is not None
         self.event: tuple[str, float] | None = None
         self.began = time.perf_counter()
         self.done = 0
@@ -468,13 +471,15 @@ def simulate(
 ) -> Trajectory:
     """Move in time from the first snapshot, or from a checkpoint.
 
-    Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
-    step that fails raises ConvergenceError whose `last` is the trajectory so far.
+    Ctrl-C ends the simulation early: after the first step the trajectory so far is returned with
+    complete = False. A step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
     run = _Run(steps, clock, control, watch)
     try:
         run.go(progress, checkpoints)
     except KeyboardInterrupt:
+        if not run.done:
+            raise
         return run.trajectory(False)
     except DescriptionError:
         raise

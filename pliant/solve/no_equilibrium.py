@@ -44,7 +44,7 @@ def no_equilibrium(
         text = (
             f"no equilibrium was found beyond {_percent(level)} of the load for {parts}: "
             f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
-            "Try a smaller load, more control points, or simulate() from the last good state."
+            "Try a smaller load, a finer mesh, or simulate() from the last good state."
         )
     error = ConvergenceError(with_limits(text, effects.tree, good.q))
     good.levels = [level]

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant._interrupts import uninterrupted
 from pliant.model.checks import StepError
 from pliant.model.fields import holds
 from pliant.model.places import OnFrame
@@ -439,6 +440,48 @@ def test_ctrl_c_at_start_up_ends_in_one_line(tmp_path: Path) -> None:
         assert done.returncode == 130
         assert done.stderr.strip() == "interrupted"
         assert not done.stdout
+
+
+def test_ctrl_c_while_the_command_line_is_read_ends_in_one_line(tmp_path: Path) -> None:
+    script = (
+        "import sys, click\n"
+        "def stop(*_, **__): raise KeyboardInterrupt\n"
+        "click.Group.make_context = stop\n"
+        "from pliant.__main__ import run\n"
+        "run()\n"
+    )
+    command = [sys.executable, "-c", script]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "interrupted"
+
+
+def test_usage_errors_of_the_command_line_keep_their_exit_code() -> None:
+    command = [sys.executable, "-m", "pliant", "check"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Usage: pliant check" in done.stderr
+    assert "Missing argument 'FILE'" in done.stderr
+
+
+def test_ctrl_c_before_the_first_step_is_no_motion() -> None:
+    def stop(t: float) -> float:
+        if t > 0.0:
+            raise KeyboardInterrupt
+        return 0.0
+
+    with pytest.raises(KeyboardInterrupt):
+        arm().simulate(0.06, 0.002, {"push": stop})
+
+
+def test_ctrl_c_is_held_back_until_short_work_is_done() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        done.append("all of it")
+    assert done == ["all of it"]
 
 
 ROBOT = """

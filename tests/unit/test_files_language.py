@@ -75,6 +75,12 @@ def same(a: pl.Robot, b: pl.Robot) -> None:
         assert difference(part, b.description.parts[name]) is None, name
 
 
+def test_a_number_stands_in_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "robot.yaml"
+    file.write_text("bodies:\n  b<2>: {mass: 1}\n  c<1+2>: {mass: 1}\n")
+    assert list(pl.Robot.from_file(file).description.bodies) == ["b2", "c3"]
+
+
 def test_chain_is_that_of_python(tmp_path: Path) -> None:
     same(described(tmp_path, CHAIN), chained())
 

@@ -176,6 +176,17 @@ def test_rows_of_a_long_table_are_read(tmp_path: Path) -> None:
     assert force.values[-1, 1] == 0.3
 
 
+def net(count: int, size: int) -> str:
+    """Meshes that are chains of nodes."""
+    nodes = ", ".join(f"[{k}, 0, 0]" for k in range(size))
+    edges = ", ".join(f"[{k}, {k + 1}]" for k in range(size - 1))
+    fields = (
+        f"wireframe: {{nodes: [{nodes}], edges: [{edges}]}}, mass: 1, "
+        "section: {circle: {radius: 0.01}}, material: {E: 1.0e6, nu: 0.4}"
+    )
+    return "meshes:\n" + "".join(f"  net{k}: {{{fields}}}\n" for k in range(count))
+
+
 ADVERSARIES = {
     "deep lists": "inputs: " + "[" * 20000 + "]" * 20000,
     "deep groups": "inputs: " + "{a: " * 20000 + "}" * 20000,
@@ -189,6 +200,12 @@ ADVERSARIES = {
     + "".join(f"{b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in ("ab", "bc", "cd", "de", "ef")),
     "itself": "a: &a [*a]\n",
     "digits": "inputs: {push: 0x" + "f" * 20000 + "}\n",
+    "arithmetic": "parameters:\n  a: 1\n"
+    + "".join(f"  b{k}: {k}+{'+'.join('a' * 140)}\n" for k in range(1200)),
+    "broken arithmetic": "loads: {l: {on: arm, force: [0, 0, 1], breaks: ["
+    + ", ".join(f"{k}+{'+'.join('0' * 140)}+" for k in range(1200)) + "]}}\n",
+    "large mesh": net(1, 1500),
+    "many meshes": net(25, 50),
 }  # fmt: skip
 
 

@@ -110,6 +110,18 @@ def test_random_robots_give_no_warning_of_other_packages(seed: int) -> None:
                     continue
 
 
+def test_effects_are_silent_at_the_strains_of_a_solve_that_diverges() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), soft)
+    tendon = robot.add_tendon("pull", along=arm, offset=(0.005, 0))
+    update = robot.add_section_update("softer", arm)
+    for effect in (tendon, update):
+        for form in effect.pointwise_forms(robot.description):
+            with own_warnings_only():
+                form.stress(0.1, np.full(6, 1e200), np.zeros(6), 1.0)
+
+
 def test_modes_of_a_small_robot_under_a_follower_load_are_those_of_a_large_one() -> None:
     """Frequencies go with the inverse of the size, though rows of turns and lengths differ by 1e10."""
     ratios = []

@@ -114,6 +114,13 @@ def carried(joint: JointMap, **more: Any) -> pl.Robot:
     return robot
 
 
+@pytest.mark.parametrize("joint", [pl.Revolute, pl.Prismatic, pl.Cylindrical, pl.Planar])
+def test_an_axis_with_a_sign_is_the_opposite_one(joint: Any) -> None:
+    for k, name in enumerate("xyz"):
+        opposite = tuple(-np.eye(3)[k])
+        np.testing.assert_array_equal(joint(f"-{name}").twists(), joint(opposite).twists())
+
+
 def test_each_driven_coordinate_has_an_input_of_its_own() -> None:
     hinge = carried(pl.Revolute("x", drive="angle"))
     assert hinge.description.inputs() == {"hand": 0.0}
@@ -200,7 +207,7 @@ def test_an_input_that_drives_two_joints_is_refused() -> None:
         robot.add_body(
             "other", 1.0, (1, 1, 1), joint=pl.Prismatic("x", drive="position", input="turn")
         )
-    with pytest.raises(pl.DescriptionError, match="another name by input="):
+    with pytest.raises(pl.DescriptionError, match="one of the two inputs another name"):
         robot.add_load("turn", on="hand", force=(1, 0, 0))
 
 

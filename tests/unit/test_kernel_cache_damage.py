@@ -7,6 +7,7 @@ import hashlib
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.codegen import JITCodeLibrary
 
 from pliant import _kernel_cache, _numba
 from pliant._kernel_cache import KernelCache
@@ -156,6 +158,43 @@ def test_half_written_files_of_killed_processes_are_removed(folder: Path) -> Non
     _numba.prune(folder)
     assert new.exists()
     assert not old.exists()
+
+
+def test_ctrl_c_while_llvm_calls_back_leaves_a_kernel_that_works(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where machine code is noted: what a callback raises is swallowed, and half of it was kept."""
+
+    def note(library: Any, done: bool) -> None:
+        if done:
+            signal.raise_signal(signal.SIGINT)
+        library.__dict__["noted"] = done
+
+    with monkeypatch.context() as patch:
+        seen = property(lambda library: library.__dict__["noted"], note)
+        patch.setattr(JITCodeLibrary, "_compiled", seen, raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            fresh_kernel()(VALUES)
+    assert fresh_kernel()(VALUES) == 0.0
+    the_file(folder)
+
+
+def test_ctrl_c_while_a_kernel_is_loaded_acts_at_the_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh_kernel()(VALUES)
+    load = _kernel_cache.KernelFiles.load
+
+    def interrupted(self: Any, key: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return load(self, key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_kernel_cache.KernelFiles, "load", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fresh_kernel()(VALUES)
+    again = fresh_kernel()
+    assert again(VALUES) == 0.0 and hits(again) == 1
 
 
 def test_no_writable_place_at_all_still_computes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import random
 import warnings
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -85,6 +86,23 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     assert "device" in refused("/dev/zero")
     (tmp_path / "loop.nc").symlink_to(tmp_path / "loop.nc")
     refused(tmp_path / "loop.nc")
+
+
+@pytest.mark.parametrize("path", [None, 3, ["a.csv"], b"a.csv", {}], ids=repr)
+@pytest.mark.parametrize(
+    "read",
+    [
+        pl.Robot.from_file,
+        pl.read_measurement,
+        pl.Wireframe.from_file,
+        lambda path: pl.Robot().add_urdf(path),
+        lambda path: pl.Robot().save(path),
+    ],
+    ids=["robot", "measurement", "wireframe", "urdf", "save"],
+)
+def test_what_is_no_path_is_refused_by_all_readers(read: Any, path: object) -> None:
+    with pytest.raises(pl.DescriptionError, match=r"path = .*: must be the (path|name) of a"):
+        read(path)
 
 
 def test_huge_sparse_files_are_refused_at_once(saved: Path, tmp_path: Path) -> None:

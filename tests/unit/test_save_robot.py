@@ -197,6 +197,18 @@ def test_random_robots_are_equal_after_saving(block, tmp_path) -> None:
             np.testing.assert_array_equal(again.inputs[name].over(t), signal.over(t))
 
 
+def test_robot_with_parts_and_effects_of_all_kinds_is_equal_after_saving(tmp_path) -> None:
+    """The robot of the fuzz study, which has all sections but those written as other ones."""
+    text = (Path(__file__).parents[2] / "benchmarks" / "everything.yaml").read_text()
+    text = text.partition("\nsimulate:")[0]
+    given = {line.partition(":")[0] for line in text.splitlines() if not line.startswith(" ")}
+    ours = {h for h, cls in pl.model.sections().items() if cls.__module__.startswith("pliant.")}
+    assert given >= ours - {"actuators", "meshes", "parts", "effects"}
+    file = tmp_path / "everything.yaml"
+    file.write_text(text + "\n")
+    saved(pl.Robot.from_file(file), tmp_path)
+
+
 def arm(**more: Any) -> pl.Robot:
     robot = pl.Robot()
     options = {"length": 0.3, "section": pl.Circle(0.01), "material": SOFT, **more}
@@ -239,6 +251,10 @@ def test_functions_of_time_and_own_formulations_are_refused_by_name(tmp_path) ->
 
     with pytest.raises(pl.DescriptionError, match=r"rod 'arm': formulation = .*comes with Pliant"):
         arm(formulation=Own()).save(tmp_path / "robot.yaml")
+    strong = arm()
+    strong.add_muscle("pull", [(0, 0, 0), "arm.tip"], law=lambda length, rate, a: a)
+    with pytest.raises(pl.DescriptionError, match=r"muscle 'pull': law = .*hold no functions"):
+        strong.save(tmp_path / "robot.yaml")
     with pytest.raises(pl.DescriptionError, match="at least one rod or body"):
         pl.Robot().save(tmp_path / "robot.yaml")
     with pytest.raises(pl.DescriptionError, match=r"ends in one of \.yaml, \.yml"):

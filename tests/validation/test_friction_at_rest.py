@@ -85,6 +85,21 @@ def forces_on_floor(still):
     return np.asarray(still.reading("floor", "force")).sum(axis=0)
 
 
+def test_branch_and_new_effects_keep_the_friction():
+    """`follow` carries friction all along; what another robot knows nothing of begins anew."""
+    robot, hold = sledge(), 0.4 * 0.5 * G
+    path = robot.follow("pull", 0.0, 4.0)
+    end = path[-1]
+    assert end.position("block")[0] == pytest.approx((4.0 - hold) / 50.0, abs=3e-6)
+    assert forces_on_floor(end)[0] == pytest.approx(-hold, rel=1e-6)
+    robot.add_contact(
+        "wall", pl.Sphere(0.02, on="block"), pl.Plane((0.2, 0, 0), (-1, 0, 0)), friction=0.1,
+        stiffness=1e4,
+    )  # fmt: skip
+    again = robot.statics({"pull": 4.0}, start=end)
+    assert again.position("block")[0] < 4.0 / 50.0
+
+
 def test_slow_damped_motion_comes_to_the_same_rest():
     robot = sledge(creep=1e-4)
     robot.add_spring("damper", (-0.2, 0, 0.02), "block", damping=1.0)
