@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from pliant.model import Array, DescriptionError, Effect, Signal, did_you_mean, refuse
 from pliant.model.checks import as_float, positive
 from pliant.model.paths import with_values
+from pliant.physics.effects import check_inputs
 from pliant.results.motion import Motion
 from pliant.robot import Robot
 from pliant.solve.events import Event
@@ -36,7 +37,8 @@ class Switch(Event):
 
         - an input: its value from then on, a number, an array, or a function of time;
         - an effect, a connection or a constraint: "off" or "on";
-        - a rod or a body: its twist from then on, as `velocity` of `Robot.simulate`;
+        - a rod or a body: its twist from then on, as `velocity` of `Robot.simulate`: parts that are
+          not named are then at rest;
         - the path of a number, as for `fit`, or the name of a parameter of its file: the number.
     """
 
@@ -173,6 +175,7 @@ class _Switching:
     def __init__(self, robot: Robot, off: Sequence[str], inputs: Mapping[str, Any]) -> None:
         self.robot, self.inputs, self.velocity = robot, dict(inputs), dict[str, Any]()
         self.off: set[str] = set()
+        check_inputs(robot.description.inputs(), self.inputs)
         for name in off:
             self._turn(name, "off")
 

@@ -149,6 +149,12 @@ def test_connections_that_move_are_not_switched() -> None:
         pl.simulate_switched(robot, 1.0, 0.01, nothing, off=["hinge"])
 
 
+def test_unknown_inputs_are_refused() -> None:
+    nothing = pl.Switch(lambda s: s.t - 0.2, "clock", change={})
+    with pytest.raises(pl.DescriptionError, match="puhs"):
+        pl.simulate_switched(pendulum(), 1.0, 0.01, nothing, inputs={"puhs": 1.0})
+
+
 def test_switches_without_end_are_refused() -> None:
     back = pl.Switch(lambda s: angle(s) - 0.4, "low", change={"spring.stiffness.ry": 1.0})
     with pytest.raises(pl.DescriptionError, match="at most 2"):
