@@ -3,7 +3,8 @@
     python benchmarks/peers/references.py [--tasks T1 T5]    # writes references.json, some minutes
 
 Motions: cubic spectral elements with explicit steps of fourth order, against splines of poses
-(BSpline) with implicit midpoint steps, extrapolated from two step sizes. Statics: spectral elements
+(BSpline) with implicit midpoint steps, extrapolated from two step sizes; the parallel robot by Radau
+and by Newmark steps. Statics: spectral elements
 against shooting on the differential equations. The file holds the tips of the first method, how far
 its own two finest meshes are apart, and how far the second method is from it, both relative to the
 length.
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from tasks import EVERY, TASKS, Task, moduli, tension_grid
-from tool_pliant import pl, ramped, robot_of, solve
+from tool_pliant import parallel_robot, pl, ramped, robot_of, solve
 
 MESHES = {
     "T1": (32, 64),
@@ -26,9 +27,10 @@ MESHES = {
     "T3": (8, 12),
     "T4": (16, 24),
     "T5": (96, 128),
+    "T6": (2, 3),
     "T7": (8, 16),
 }
-SPLINES = {"T2": (80, 2e-4), "T3": (12, 1e-4), "T4": (24, 5e-4)}
+SPLINES = {"T2": (80, 2e-4), "T3": (12, 1e-4), "T4": (24, 5e-4), "T6": (8, 1.25e-3)}
 """Control points and the larger of two steps, seconds."""
 
 
@@ -40,11 +42,19 @@ def first(task: Task, spatial: bool, elements: int) -> np.ndarray:
         return solve(task, spatial, n=elements)[:: EVERY[task.name]]
     if not task.duration:
         return solve(task, spatial, n=elements)
+    if task.rods:
+        return parallel_robot(task, pl.Spectral(3, elements), 0.1, pl.Radau(1e-5))
     return solve(task, spatial, n=elements, h=0.0125, integrator="Explicit")
 
 
 def second(task: Task) -> np.ndarray:
     """The tips by other methods."""
+    if task.rods:
+        points, step = SPLINES[task.name]
+        coarse, fine = (
+            parallel_robot(task, pl.BSpline(3, points), h, pl.Newmark()) for h in (step, 0.5 * step)
+        )
+        return (4.0 * fine - coarse) / 3.0
     robot = robot_of(task)
     if task.grid:
         names, rows = [f"pull{k}" for k in range(3)], tension_grid(task)[:: EVERY[task.name]]

@@ -82,6 +82,14 @@ class Task:
     """Of the rod, with other moduli each (T5)."""
     grid: int = 0
     """Tensions from zero to ``tension`` of each of three tendons around the rod (T7)."""
+    rods: int = 0
+    """Side by side on a circle of radius ``circle`` about the axis x, clamped to one plate of ``mass``
+    with the moments of inertia ``turning`` about x, y and z, kg m^2 (T6)."""
+    circle: float = 0.0
+    mass: float = 0.0
+    turning: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    travel: float = 0.0
+    """How far sliders move the bases along x, m, see `slider_travels`."""
     planar: bool = True
     """Whether the task has a planar variant."""
 
@@ -97,6 +105,7 @@ class Task:
 SOFT = Rod(1.0, 1e6, 0.5, 1000.0, radius=0.01)
 STEEL = Rod(1.0, 210e9, 0.2, 7800.0, side=0.01)
 ARM = Rod(0.3, 1e6, 0.5, 1000.0, radius=0.01)
+WIRE = Rod(0.4, 207e9, 0.3, 7850.0, radius=0.67e-3)
 
 TASKS = {
     task.name: task
@@ -113,6 +122,10 @@ TASKS = {
         ),
         Task("T5", "64 falls of soft rods", SOFT, 2.0, 41, GRAVITY, lateral=0.2, copies=64),
         Task(
+            "T6", "six-rod parallel robot, 2 s", WIRE, 2.0, 41, rods=6, circle=0.1, mass=0.1,
+            turning=(5e-4, 2.5e-4, 2.5e-4), travel=0.02, planar=False,
+        ),
+        Task(
             "T7", "1,000 equilibria of a tendon arm", ARM,
             offset=0.007, tension=5.0, grid=10, planar=False,
         ),
@@ -127,6 +140,21 @@ EVERY = {"T5": 9, "T7": 37}
 def moduli(task: Task) -> np.ndarray:
     """Young's moduli of the copies of a rod, Pa, from its own up to twice that."""
     return task.rod.E * np.geomspace(1.0, 2.0, task.copies)
+
+
+def rod_places(task: Task) -> np.ndarray:
+    """Where the axes of the rods of T6 are at the start, (rods, 3), m; the plate is in their middle."""
+    angles = 2.0 * np.pi * np.arange(task.rods) / task.rods
+    places = [np.zeros_like(angles), np.cos(angles), np.sin(angles)]
+    return task.circle * np.stack(places, axis=-1)
+
+
+def slider_travels(task: Task) -> np.ndarray:
+    """Travels a (rods,) of the bases of T6, m: at the time t they are at a (1 - cos(2 pi t / T)) / 2,
+    T the duration. The bases stay in a plane that moves and tilts.
+    """
+    angles = 2.0 * np.pi * np.arange(task.rods) / task.rods
+    return task.travel * (0.5 + np.cos(angles) + 0.5 * np.sin(angles))
 
 
 def tension_grid(task: Task) -> np.ndarray:

@@ -5,12 +5,12 @@ ANCF cables do not shear, which on T2 is an error of 5 %. Spatial: `ObjectBeamGe
 with two nodes.
 
 Traps avoided: the build without range checks (``sys.exudynFast``); no solution file, sensors in
-memory; no console output; ramps as symbolic user functions, for each evaluation of a Python
-function costs more than a step; modified Newton with a tolerance of 1e-4 in time steps, which
-halves the cost at the same error; sparse matrices above 16 nodes, dense ones below; load steps,
-without which T1 fails on fine meshes. The explicit solvers take 20 times more steps than they save:
-their mass matrix is not the consistent one, and the error of T2 is three times larger on the same
-mesh.
+memory; no console output; ramps and sliders as symbolic user functions, for each evaluation of a
+Python function costs more than a step; modified Newton with a tolerance of 1e-4 in time steps, which
+halves the cost at the same error, but full Newton in T6, where modified Newton is slower or fails;
+sparse matrices above 16 nodes, dense ones below; load steps, without which T1 fails on fine meshes.
+The explicit solvers take 20 times more steps than they save: their mass matrix is not the consistent
+one, and the error of T2 is three times larger on the same mesh.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ import exudyn.itemInterface as item  # noqa: E402
 import numpy as np  # noqa: E402
 from exudyn.advancedUtilities import CreateSymbolicUserFunction  # noqa: E402
 from exudyn.beams import GenerateBeamElementsAlongLine  # noqa: E402
-from tasks import Task, moduli, tendon_angles, tension_grid  # noqa: E402
+from tasks import Task, moduli, rod_places, slider_travels, tendon_angles, tension_grid  # noqa: E402
 
-TASKS = ("T1", "T2", "T3", "T4", "T5", "T7")
+TASKS = ("T1", "T2", "T3", "T4", "T5", "T6", "T7")
 POSITION = exu.OutputVariableType.Position
 
 
@@ -42,6 +42,7 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         "T3": [(n, h) for n in (2, 4, 6, 8) for h in (5e-3, 2.5e-3, 1e-3, 5e-4)],
         "T4": [(n, h) for n in (4, 8, 16, 32, 64) for h in (2e-2, 1e-2, 5e-3)],
         "T5": [(32, 2e-3), (64, 1e-3)],
+        "T6": [(2, 5e-2), (2, 2.5e-2), (4, 5e-2), (4, 2.5e-2), (8, 5e-2), (8, 2.5e-2)],
         "T7": [(8, 0.0), (16, 0.0)],
     }[task.name]
     if spatial and task.name == "T5":
@@ -99,9 +100,9 @@ def planar_beam(
 
 
 def spatial_beam(
-    mbs: exu.MainSystem, task: Task, n: int, static: bool
+    mbs: exu.MainSystem, task: Task, n: int, static: bool, place: tuple = (0.0, 0.0, 0.0)
 ) -> tuple[list[int], list[int]]:
-    """Add a clamped rod along x and return nodes and elements; gravity acts along -y."""
+    """Add a rod along x, clamped but in T6, and return nodes and elements; gravity acts along -y."""
     rod = task.rod
     section = exu.BeamSection()
     section.stiffnessMatrix = np.diag(
@@ -113,7 +114,7 @@ def spatial_beam(
     kind = item.NodeRigidBodyEP if static else item.NodeRigidBodyRotVecLG
     upright = [1, 0, 0, 0] if static else [0, 0, 0]
     nodes = [
-        mbs.AddNode(kind(referenceCoordinates=[rod.length * k / n, 0, 0, *upright]))
+        mbs.AddNode(kind(referenceCoordinates=[rod.length * k / n, *place[1:], *upright]))
         for k in range(n + 1)
     ]
     beams = []
@@ -129,6 +130,8 @@ def spatial_beam(
             mbs.AddLoad(
                 item.LoadMassProportional(markerNumber=marker, loadVector=[0, -task.gravity, 0])
             )
+    if task.rods:
+        return nodes, beams
     ground = mbs.AddMarker(item.MarkerNodeRigid(nodeNumber=mbs.AddNode(item.NodePointGround())))
     base = mbs.AddMarker(item.MarkerNodeRigid(nodeNumber=nodes[0]))
     mbs.AddObject(item.GenericJoint(markerNumbers=[ground, base]))
@@ -222,6 +225,8 @@ def solve(task: Task, spatial: bool, element: str, n: int, h: float) -> np.ndarr
         return np.array([solve(one, spatial, element, n, h) for one in rods])
     if task.grid:
         return equilibria(task, n)
+    if task.rods:
+        return parallel_robot(task, n, h)
     container = exu.SystemContainer()
     mbs = container.AddSystem()
     static = not task.duration
@@ -238,23 +243,85 @@ def solve(task: Task, spatial: bool, element: str, n: int, h: float) -> np.ndarr
         )
     )
     mbs.Assemble()
-    options = solver_settings(len(line))
     if static:
+        options = solver_settings(len(line))
         options.staticSolver.numberOfLoadSteps = 5
         options.staticSolver.newton.relativeTolerance = 1e-3
         mbs.SolveStatic(options)
         path = mbs.GetNodeOutput(line[-1], POSITION)[None]
     else:
-        options.timeIntegration.endTime = task.duration
-        options.timeIntegration.numberOfSteps = round(task.duration / h)
-        options.timeIntegration.newton.relativeTolerance = 1e-4
-        options.timeIntegration.newton.useModifiedNewton = True
-        options.timeIntegration.generalizedAlpha.spectralRadius = 0.9
-        options.solution.sensors.writePeriod = task.times[1]
-        mbs.SolveDynamic(options)
-        path = mbs.GetSensorStoredData(sensor)[:, 1:]
+        path = motion(mbs, task, len(line), h, sensor)
     del kept
     return path[:, [0, 2, 1]]  # Exudyn's y is up here
+
+
+def motion(
+    mbs: exu.MainSystem, task: Task, nodes: int, h: float, sensor: int, modified: bool = True
+) -> np.ndarray:
+    """Places (T, 3) of a sensor in time steps of h seconds."""
+    options = solver_settings(nodes)
+    options.timeIntegration.endTime = task.duration
+    options.timeIntegration.numberOfSteps = round(task.duration / h)
+    options.timeIntegration.newton.relativeTolerance = 1e-4
+    options.timeIntegration.newton.useModifiedNewton = modified
+    options.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+    options.solution.sensors.writePeriod = task.times[1]
+    mbs.SolveDynamic(options)
+    return mbs.GetSensorStoredData(sensor)[:, 1:]
+
+
+def parallel_robot(task: Task, n: int, h: float) -> np.ndarray:
+    """Places (T, 3) of the plate, to which the tips of rods on sliders are clamped.
+
+    The twelve clamps are joints; the sliders are offsets of those at the bases.
+    """
+    container = exu.SystemContainer()
+    mbs = container.AddSystem()
+    plate = mbs.AddNode(
+        item.NodeRigidBodyRotVecLG(referenceCoordinates=[task.rod.length, 0, 0, 0, 0, 0])
+    )
+    turning = [*task.turning, 0.0, 0.0, 0.0]
+    body = mbs.AddObject(
+        item.ObjectRigidBody(physicsMass=task.mass, physicsInertia=turning, nodeNumber=plate)
+    )
+    ground, kept = mbs.AddObject(item.ObjectGround()), []
+    for place, travel in zip(rod_places(task), slider_travels(task), strict=True):
+        line, _ = spatial_beam(mbs, task, n, False, tuple(place))
+        start, tip, base, end = (
+            mbs.AddMarker(marker)
+            for marker in (
+                item.MarkerNodeRigid(nodeNumber=line[0]),
+                item.MarkerNodeRigid(nodeNumber=line[-1]),
+                item.MarkerBodyRigid(bodyNumber=ground, localPosition=list(place)),
+                item.MarkerBodyRigid(bodyNumber=body, localPosition=list(place)),
+            )
+        )
+        mbs.AddObject(item.GenericJoint(markerNumbers=[tip, end]))
+        joint = mbs.AddObject(item.GenericJoint(markerNumbers=[base, start]))
+        kept.append(slide(mbs, task, joint, float(travel)))
+    sensor = mbs.AddSensor(
+        item.SensorNode(
+            nodeNumber=plate, outputVariableType=POSITION, storeInternal=True, writeToFile=False
+        )
+    )
+    mbs.Assemble()
+    path = motion(mbs, task, 6 * (n + 1), h, sensor, modified=False)
+    del kept
+    return path
+
+
+def slide(mbs: exu.MainSystem, task: Task, joint: int, travel: float) -> object:
+    """Move the base of a rod along x as the task tells; the function has to outlive the simulation."""
+    turns = 2.0 * np.pi / task.duration
+
+    def offset(mbs, t, number, parameters):  # type: ignore[no-untyped-def]
+        x = 0.5 * travel * (1.0 - exu.symbolic.cos(turns * t))
+        return exu.symbolic.Vector([x, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+    name = "offsetUserFunction"
+    function = CreateSymbolicUserFunction(mbs, offset, name, itemTypeName="ObjectJointGeneric")
+    mbs.SetObjectParameter(joint, name, function)
+    return function
 
 
 def equilibria(task: Task, n: int) -> np.ndarray:

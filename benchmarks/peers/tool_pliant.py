@@ -12,11 +12,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 warnings.simplefilter("ignore")
 
-from tasks import Task, moduli, tendon_angles, tension_grid  # noqa: E402
+from tasks import Task, moduli, rod_places, slider_travels, tendon_angles, tension_grid  # noqa: E402
 
 import pliant as pl  # noqa: E402
 
-TASKS = ("T1", "T2", "T3", "T4", "T5", "T7")
+TASKS = ("T1", "T2", "T3", "T4", "T5", "T6", "T7")
 ACCURACIES = (1e-2, 3e-3, 1e-3)
 
 
@@ -30,10 +30,16 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         + [(n, 0.0125, "Radau") for n in (1, 2, 4)],
         "T4": [(n, 0.05, "Explicit") for n in (2, 4, 8)],
         "T5": [(n, 0.05, "Explicit") for n in (12, 16, 24, 32)],
+        "T6": [(1, h, "Midpoint") for h in (0.05, 0.025, 0.0125)],
         "T7": [(n, 0.0, "") for n in (1, 2, 4)],
     }[task.name]
     free = [] if task.copies or task.grid else free
-    return free + [{"n": n, "h": h, "integrator": name} for n, h, name in fixed]
+    orders = (2, 3) if task.rods else (3,)
+    return free + [
+        {"n": n, "h": h, "integrator": name, "order": order}
+        for n, h, name in fixed
+        for order in orders
+    ]
 
 
 def robot_of(task: Task) -> pl.Robot:
@@ -71,13 +77,17 @@ def solve(
     n: int = 0,
     h: float | None = None,
     integrator: str = "",
+    order: int = 3,
 ) -> np.ndarray:
     """The tip (T, 3) at the times of the task; of many robots or equilibria (K, T, 3)."""
-    mesh = pl.Spectral(3, n) if n else None
+    mesh = pl.Spectral(order, n) if n else None
+    method = getattr(pl, integrator)() if integrator else None
     if task.copies:
         return many_falls(task, mesh, h, integrator)
     if task.grid:
         return many_equilibria(task, mesh)
+    if task.rods:
+        return parallel_robot(task, mesh, h, method, accuracy)
     robot = robot_of(task)
     if not task.duration:
         return robot.statics(formulation=mesh, accuracy=accuracy).tip("rod")[None, :3, 3]
@@ -86,7 +96,7 @@ def solve(
         h,
         inputs=ramped(task),
         formulation=mesh,
-        integrator=getattr(pl, integrator)() if integrator else None,
+        integrator=method,
         output_times=task.times,
         accuracy=accuracy,
     )
@@ -106,6 +116,42 @@ def many_falls(task: Task, mesh: pl.Spectral | None, h: float | None, name: str)
         workers=1,
     )
     return np.array([motion.tip("rod")[:, :3, 3] for motion in motions])
+
+
+def parallel_robot(
+    task: Task,
+    mesh: pl.Spectral | None,
+    h: float | None,
+    integrator: pl.Integrator | None,
+    accuracy: float | None = None,
+) -> np.ndarray:
+    """Places (T, 3) of the plate, a body of the first rod's tip; the other tips are clamped to it."""
+    robot, rod = pl.Robot(gravity=(0, 0, 0)), task.rod
+    section, steel = pl.Circle(rod.radius), pl.Material(E=rod.E, nu=rod.nu, rho=rod.rho)
+    end, inputs, plate = pl.pose((rod.length, 0, 0)), {}, None
+    for k, (place, travel) in enumerate(zip(rod_places(task), slider_travels(task), strict=True)):
+        base = pl.pose(place) @ pl.along("x")
+        line = robot.add_rod(f"rod{k}", rod.length, section, steel, base)
+        robot.add_base_motion(f"slider{k}", line, translation=(1, 0, 0))
+        inputs[f"slider{k}"] = pl.Sine(
+            0.5 * travel, 1.0 / task.duration, -0.5 * np.pi, 0.5 * travel
+        )
+        if plate is None:
+            tip = base @ pl.pose((0, 0, rod.length))
+            pose = np.linalg.solve(tip, end)
+            plate = robot.add_body("plate", task.mass, task.turning, on=line.tip, pose=pose)
+        else:
+            robot.connect(f"clamp{k}", line.tip, plate.at(place))
+    motion = robot.simulate(
+        task.duration,
+        h,
+        inputs,
+        formulation=mesh,
+        integrator=integrator,
+        output_times=task.times,
+        accuracy=accuracy,
+    )
+    return motion.pose("plate")[:, :3, 3]
 
 
 def many_equilibria(task: Task, mesh: pl.Spectral | None) -> np.ndarray:

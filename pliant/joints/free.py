@@ -13,7 +13,12 @@ from pliant.engine.program import run
 from pliant.joints.contract import JointMap
 from pliant.lie import se3, symbolic
 from pliant.lie.mean_forces import mean_wrenches
-from pliant.lie.se3_kernels import exp_pose_array, log_relative_array, multiply_array
+from pliant.lie.se3_kernels import (
+    dexp_inverse_array,
+    exp_pose_array,
+    log_relative_array,
+    multiply_array,
+)
 from pliant.lie.tuples import Array, multiply, read_block, transpose, write_block
 from pliant.model.checks import pose_matrix
 
@@ -61,6 +66,9 @@ class Free(JointMap):
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         run(log_relative_array, a.reshape(4, 4), b.reshape(4, 4), out)
 
+    def set_change(self, a: Array, b: Array, out: Array, slope: Array) -> None:
+        run(set_way, a.reshape(4, 4), b.reshape(4, 4), out, slope)
+
     def set_mean_force(
         self, q: Array, other: Array, index: Array, r: Array, far: Array, out: Array
     ) -> None:
@@ -104,3 +112,10 @@ def move_pose(q, x, index, out):  # type: ignore[no-untyped-def]
         -0.5 * S[6], -0.5 * S[7], 1.5 - 0.5 * S[8],
     )  # fmt: skip
     write_block(moved, 0, 0, multiply(R, half))
+
+
+@kernel
+def set_way(a, b, x, slope):  # type: ignore[no-untyped-def]
+    """x (6,) = log(a^-1 b) and its derivative in a variation of b, slope (6, 6) = dexp^-1."""
+    log_relative_array(a, b, x)
+    dexp_inverse_array(x, slope)

@@ -111,13 +111,17 @@ class BaseMotion(Effect):
         from scipy.spatial.transform import Rotation
 
         shift, turn = np.array(self.translation), np.array(self.rotation)
+        base = base._replace(
+            p=base.p + x * shift,
+            velocity=base.velocity + rate * shift,
+            acceleration=base.acceleration + acceleration * shift,
+        )
+        if not turn.any():
+            return base
         step = Rotation.from_rotvec(x * turn).as_matrix()
         carried = step.T @ base.w
-        return MovingFrame(
-            base.R @ step,
-            base.p + x * shift,
-            carried + rate * turn,
-            step.T @ base.w_rate - np.cross(rate * turn, carried) + acceleration * turn,
-            base.velocity + rate * shift,
-            base.acceleration + acceleration * shift,
+        return base._replace(
+            R=base.R @ step,
+            w=carried + rate * turn,
+            w_rate=step.T @ base.w_rate - np.cross(rate * turn, carried) + acceleration * turn,
         )

@@ -193,17 +193,20 @@ class Description:
         """Return a rod that knows where strains jump by what acts on them, and where wrenches act."""
         acting = [effect for effect in self.of(Effect).values() if effect.on_strains]
         places = [s for effect in acting for s in effect.breaks_on(self, rod).places]
-        points = {
-            frame.s
-            for entry in list(self.parts.values())
-            for frame in entry.acts_at()
-            if frame.part == rod.name and 0.0 < frame.s < rod.length
-        }
+        points, members = [
+            {
+                frame.s
+                for entry in list(entries.values())
+                for frame in entry.acts_at()
+                if frame.part == rod.name and 0.0 < frame.s < rod.length
+            }
+            for entries in (self.parts, self.members())
+        ]
         if not places and not points:
             return rod
         known = Breaks(tuple(sorted({*rod.breaks, *places})))
         placed = replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
-        placed.carries_at(tuple(sorted(points)))
+        placed.carries_at(tuple(sorted(points)), tuple(sorted(members)))
         return placed
 
     def unresolved(self) -> Iterator[str]:

@@ -215,7 +215,9 @@ def base_state(pose: Array, moving: Sequence[Moving]) -> BaseState:
     place = np.eye(4)
     place[:3, :3], place[:3, 3] = base.R, base.p
     q = base.R.T @ base.velocity
-    q_rate = base.R.T @ base.acceleration - np.cross(base.w, q)
+    q_rate = base.R.T @ base.acceleration
+    if base.w.any():
+        q_rate -= np.cross(base.w, q)
     return BaseState(place, np.concatenate((base.w, q)), np.concatenate((base.w_rate, q_rate)))
 
 

@@ -93,6 +93,8 @@ class Rod(Part):
     points: ClassVar[tuple[float, ...]] = ()
     """Arclengths strictly inside the rod, increasing, at which other parts and effects act, m; set by
     `Description.with_breaks`."""
+    carried: ClassVar[tuple[float, ...]] = ()
+    """Those of them at which other parts hang."""
 
     def check(self) -> None:
         """Refuse a material that does not go with the section, and profiles that are bad somewhere."""
@@ -137,9 +139,10 @@ class Rod(Part):
         if isinstance(self.natural, NaturalShape):
             yield "natural", self.natural.breaks(self.length)
 
-    def carries_at(self, points: tuple[float, ...]) -> None:
-        """Note the arclengths at which other parts and effects act."""
+    def carries_at(self, points: tuple[float, ...], parts: tuple[float, ...]) -> None:
+        """Note the arclengths at which other parts and effects act, and at which parts hang."""
         self._set("points", points)
+        self._set("carried", parts)
 
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield what is implausible about its size, its material and its weight."""

@@ -116,7 +116,8 @@ class NodalMap(KernelMap):
     def __init__(self, rod: Rod, order: int, elements: int, kind: int = EXP) -> None:
         self.order, self.kind = order, kind
         k = order
-        self.borders, _ = spans_with_breaks(rod, np.linspace(0.0, rod.length, elements + 1))
+        even = np.linspace(0.0, rod.length, elements + 1)
+        self.borders, _ = spans_with_breaks(rod, even, firm=rod.carried)
         count = len(self.borders) - 1
         self.increments = k * count
         super().__init__(rod, 6 * self.increments)

@@ -32,26 +32,39 @@ def gauss_per_span(breaks: Array, points: int) -> tuple[Array, Array]:
 
 
 def spans_with_breaks(
-    rod: Rod, even: Array, fixed: bool = False
+    rod: Rod, even: Array, fixed: bool = False, firm: Sequence[float] = ()
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Borders (N + 1,) of the spans of a map, m, and whether strains jump at each of them (N + 1,).
 
     even : (n + 1,) the borders that the settings ask for. Breaks of the rod are added; unless `fixed`,
     a border that is closer to one of them than a third of its shorter span gives way to it, and borders
-    are moved to points at which other parts and effects act.
+    are moved to points at which other parts and effects act.  firm : places that become borders too.
     """
     breaks = rod.breaks_along(rod.length)
-    places = np.array(breaks.places)
-    borders, jumps = even, breaks.jumps
-    if len(places):
-        room = np.minimum(np.diff(even)[:-1], np.diff(even)[1:]) / 3.0
-        near = np.abs(even[1:-1, None] - places).min(axis=1)
-        kept = even[1:-1][near > (_SAME * rod.length if fixed else room)]
-        borders = np.sort(np.concatenate([even[[0, -1]], kept, places]))
+    borders = _with_places(even, breaks.places, (), _SAME * rod.length if fixed else None)
+    moved, jumps = list[float](), breaks.jumps
     if not fixed and len(rod.points) <= _MOST_POINTS:
-        borders, points = _moved_to_points(borders, breaks.places, rod.points)
-        jumps = (*jumps, *points)
-    return borders, np.isin(borders, jumps)
+        borders, moved = _moved_to_points(borders, breaks.places, rod.points)
+    missing = [s for s in firm if np.abs(borders - s).min() > _SAME * rod.length]
+    borders = _with_places(borders, missing, (*breaks.places, *firm), None)
+    return borders, np.isin(borders, (*jumps, *moved, *firm))
+
+
+def _with_places(
+    borders: Array, places: Sequence[float], kept: Sequence[float], room: float | None
+) -> Array:
+    """Borders with places among them.
+
+    A border closer to one of them than `room`, or else than a third of its shorter span, gives way
+    unless it is one of those that are `kept`.
+    """
+    if not len(places):
+        return borders
+    inner, spans = borders[1:-1], np.diff(borders)
+    least = np.minimum(spans[:-1], spans[1:]) / 3.0 if room is None else room
+    near = np.abs(inner[:, None] - np.array(places)).min(axis=1)
+    stays = inner[(near > least) | np.isin(inner, kept)]
+    return np.sort(np.concatenate([borders[[0, -1]], stays, places]))
 
 
 _MOST_POINTS = 4

@@ -20,8 +20,8 @@ class Spectral(Formulation):
     """Rod of spectral elements: poses of the Gauss-Lobatto nodes are the unknowns.
 
     order : polynomial degree of an element, 1 to 8.
-    elements : number of elements of equal length, at least 1. Where data of the rod jump along s, an
-        element border is moved there, or another one is added.
+    elements : number of elements of equal length, at least 1. Where data of the rod jump along s, or
+        other parts hang on it, an element border is moved there, or another one is added.
     """
 
     order: int = 3

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, PliantError, ResolutionWarning, Rod
+from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import MARGIN, intervals, next_rung
 from pliant.solve.integrators.contract import Integrator
@@ -127,7 +127,10 @@ class MotionSearch:
             if settled is not None:
                 return self.climb(*settled, stepped)
         if math.isfinite(count):
-            return self.climb(self._take(mesh, explicit, math.nan), None, explicit)
+            try:
+                return self.climb(self._take(mesh, explicit, math.nan), None, explicit)
+            except ConvergenceError:  # energy reaches the grid faster than steps are shortened
+                return self.find_by(mesh, stepped)
         return self.climb(self._take(mesh, stepped, self.level or math.nan), None, stepped)
 
     def find_by(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:

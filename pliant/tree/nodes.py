@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear
+from pliant.engine.arrays import clear, copy
 from pliant.engine.program import ask, run
 from pliant.joints.fixed import Fixed
 from pliant.joints.free import Free
@@ -25,28 +25,33 @@ from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
 from pliant.tree.work import PartWork, Work
 
+_STILL = np.zeros(6)
+
 
 class PartNodes:
     """Nodes of one part, see `LumpedNodes`: those of a state, which follows them.
 
-    moving (N,) : 1 for nodes that move by themselves, 0 for a base that is held or carried.
+    moving (N,) : 1 for nodes that move by themselves, 0 for a base that is held, carried or guided.
     framed : whether frames are wanted, so that nodes are also set one by one.
+    guided : whether inputs prescribe all that its joint can do.
     """
 
-    def __init__(self, part: Part, at: PartState, framed: bool) -> None:
+    def __init__(self, part: Part, at: PartState, framed: bool, guided: bool) -> None:
         nodes = part.map.lumped(at.c)
-        if nodes is None or not isinstance(part.joint, (Fixed, Free)) or part.rigid:
+        held = guided or isinstance(part.joint, (Fixed, Free))
+        if nodes is None or not held or part.rigid:
             raise _not_lumped(part)
         self.part, self.at, self.nodes = part, at, nodes
-        self.poses = nodes.poses
-        self.carried = part.parent >= 0 and not isinstance(part.joint, Free)
+        self.poses, self.guided = nodes.poses, guided
+        free = not guided and isinstance(part.joint, Free)
+        self.carried = part.parent >= 0 and not (free or guided)
         points = bool(part.stations.size or part.inner_s or part.children)
         self.framed = framed or points or self.carried
         N = len(self.poses)
         self.torque, self.force = np.zeros((N, 3)), np.zeros((N, 3))
         """What acts at frames, node by node."""
         self.moving = np.ones(N, dtype=np.int64)
-        self.moving[0] = isinstance(part.joint, Free)
+        self.moving[0] = free
         self.numbers = np.full((N, 6), -1, dtype=np.int64)
         """Numbers of the twists of the nodes that move."""
         self.numbers[1:] = part.x_index.reshape(-1, 6)
@@ -55,6 +60,8 @@ class PartNodes:
         self.of_mass = np.array([self.node_at(s) for s in part.mass_s], dtype=np.int64)
         self.of_entries = (part.map.elements // 6)[:, ::6].copy()
         """(E, k + 1): nodes of the elements."""
+        self.twist = np.zeros(6)
+        """Of a base that is carried or guided, as `Nodes.set_rates` has it."""
 
     @property
     def columns(self) -> Ints:
@@ -82,14 +89,26 @@ class PartNodes:
 
 def _not_lumped(part: Part) -> DescriptionError:
     kind = "rod" if part.rod is not None else "body"
-    joined = not isinstance(part.joint, (Fixed, Free))
+    joined = part.map.lumped(part.map.configuration()) is not None and not part.rigid
     given = part.joint if joined else type(part.map).__name__.removesuffix("Map")
     return DescriptionError(
         f"{kind} {part.name!r}",
         "joint" if joined else "formulation",
         given,
-        "a clamp or Free()" if joined else "one with lumped inertia and strains that are not held",
+        "a clamp, Free(), or a joint of which inputs prescribe every coordinate"
+        if joined
+        else "one with lumped inertia and strains that are not held",
         "use Midpoint()" if joined else 'give formulation=Spectral() and theory="cosserat"',
+    )
+
+
+def _guided_on_moving(part: Part) -> DescriptionError:
+    return DescriptionError(
+        part.source.label,
+        "joint",
+        part.joint,
+        "to hang on the world, or on a part that only moves as inputs tell",
+        "use Midpoint()",
     )
 
 
@@ -111,16 +130,30 @@ class Nodes:
 
     def __init__(self, tree: Tree, state: State, work: Work, framed: bool) -> None:
         self.tree, self.state, self.work = tree, state, work
-        pairs = zip(tree.parts, state.parts, strict=True)
-        self.parts = [PartNodes(part, at, framed) for part, at in pairs]
+        self.parts: list[PartNodes] = []
+        for i, (part, at) in enumerate(zip(tree.parts, state.parts, strict=True)):
+            driver = tree.drivers.get(i)
+            guided = driver is not None and len(driver.velocities) == part.joint.nv
+            if guided and not self._holds(part.parent, part.mount):
+                raise _guided_on_moving(part)
+            self.parts.append(PartNodes(part, at, framed, guided))
         self.inertia = self._inertia()
+
+    def _holds(self, i: int, station: int) -> bool:
+        """Whether a frame station of part i, -1 for the world, only moves as inputs tell."""
+        if i < 0:
+            return True
+        own = self.parts[i]
+        if own.node_at(float(own.part.frames_s[station])) or own.moving[0]:
+            return False
+        return not own.carried or self._holds(own.part.parent, own.part.mount)
 
     def _inertia(self) -> list[Array]:
         """Per part, inertia (N, 6, 6) of the nodes with all that they carry."""
         found = [nodes.inertia() for nodes in self.parts]
         for i in range(len(self.parts) - 1, -1, -1):
             part = self.tree.parts[i]
-            if part.parent < 0 or isinstance(part.joint, Free):
+            if not self.parts[i].carried:
                 continue
             carrier = self.parts[part.parent]
             Q = len(carrier.part.mass_s)
@@ -140,11 +173,10 @@ class Nodes:
     def place_bases(self) -> None:
         """Set first nodes that other parts carry, and the frames that are wanted, from the nodes."""
         for own in self.parts:
-            part, at, nodes = own.part, own.at, own.nodes
-            if own.carried:
-                given = (at.carrier, part.pose, at.turn)
-                run(carrying.place_base, *given, at.pose, at.base, at.inward)
-                run(set_first, nodes.columns[:1], at.base, nodes.X, nodes.Q)
+            nodes = own.nodes
+            if own.carried or own.guided:
+                own.at.place_base()
+                run(set_first, nodes.columns[:1], own.at.base, nodes.X, nodes.Q)
             if own.framed:
                 self._place_frames(own)
 
@@ -173,13 +205,17 @@ class Nodes:
         for w in self.work.parts:
             w.clear(False)
 
-    def set_rates(self) -> None:
-        """Set twists of all stations that are wanted, and of first nodes that other parts carry."""
+    def set_rates(self, v: Array) -> None:
+        """Set twists of all stations that are wanted, and of first nodes that are carried or guided, at
+        rates v (total,).
+        """
         for i, own in enumerate(self.parts):
             part, at, nodes, w = own.part, own.at, own.nodes, self.work.parts[i]
-            if own.carried:
-                eta = self.work.parts[part.parent].eta[part.mount]
-                given = (nodes.columns[:1], at.inward, eta, own.poses)
+            if own.carried or own.guided:
+                eta = self.work.parts[part.parent].eta[part.mount] if part.parent >= 0 else _STILL
+                joint = (at.S, v, part.joint_index)
+                run(carrying.base_twist, at.inward, eta, *joint, own.twist)
+                given = (nodes.columns[:1], own.twist, at.base)
                 run(set_first_rates, *given, nodes.spin, nodes.velocity)
             if not own.framed:
                 continue
@@ -230,6 +266,8 @@ class Nodes:
             if own.moving[0]:
                 relative = (at.carrier, part.pose, own.poses[0])
                 run(free_coordinates, *relative, q[part.joint_slice])
+            elif own.guided:
+                copy(at.joint_q, q[part.joint_slice])
             ask(part.map.set_coordinates, at.c, q[part.q_slice])
 
 
@@ -276,13 +314,9 @@ def element_twists(poses, columns, spin, V, of, y):  # type: ignore[no-untyped-d
 
 
 @kernel
-def set_first_rates(columns, inward, eta, poses, spin, velocity):  # type: ignore[no-untyped-def]
-    """Spin and velocity (3, C) of the node in columns_0 that a frame with twist eta (6,) carries."""
-    twist = np.zeros(6)
-    for i in range(6):
-        for j in range(6):
-            twist[i] += inward[i, j] * eta[j]
-    R, c = poses[0], columns[0]
+def set_first_rates(columns, twist, R, spin, velocity):  # type: ignore[no-untyped-def]
+    """Spin and velocity (3, C) of the node in columns_0 from its body twist (6,) and pose R (4, 4)."""
+    c = columns[0]
     for a in range(3):
         spin[a, c] = twist[a]
         velocity[a, c] = R[a, 0] * twist[3] + R[a, 1] * twist[4] + R[a, 2] * twist[5]

@@ -25,6 +25,7 @@ from pliant.rods.contract import Array, RodModel
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
 from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.energy_watch import EnergyWatch
+from pliant.solve.integrators.lumped.guides import Guides
 from pliant.solve.integrators.lumped.outputs import InsideOutputs
 from pliant.solve.integrators.lumped.scheme import Scheme
 from pliant.solve.integrators.lumped.short_steps import LOOK, ShortSteps, failed
@@ -44,8 +45,8 @@ class Explicit(Integrator):
 
     Without damping, steps are those of a leapfrog method of fourth order; with weak damping those of
     Verlet's method, with strong viscosity those of a Runge-Kutta-Chebyshev method, both of second
-    order. Which one is chosen, by cost, is in `motion.scheme`. Joints other than clamps and Free(),
-    constraints and prescribed motions are refused; contact needs a stiffness.
+    order. Which one is chosen, by cost, is in `motion.scheme`. Bases may move as inputs tell; joints
+    that are free to move other than Free() and constraints are refused; contact needs a stiffness.
 
     Undamped motions of soft rods carry energy to ever shorter waves. From the time at which it reaches
     the grid, steps near the limit would gain energy: they are shortened when the energy balance shows
@@ -96,12 +97,6 @@ def _check(effects: Effects) -> None:
         wanted = "one that solves for constraints"
         remedy = "give it a stiffness, or use Midpoint()" if term.one_sided else "use Midpoint()"
         raise DescriptionError(name, "integrator", "Explicit()", wanted, remedy)
-    if effects.prescribed.names:
-        name = effects.prescribed.names[0]
-        raise DescriptionError(
-            f"input {name!r}", "integrator", "Explicit()", "one for prescribed motions",
-            "use Midpoint()",
-        )  # fmt: skip
 
 
 class ExplicitStepper(Stepper):
@@ -117,8 +112,8 @@ class ExplicitStepper(Stepper):
         self._outputs = InsideOutputs([effects], self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
-        self._interpolates = False
-        """Whether any outputs were wanted inside steps so far."""
+        self._interpolates = self._heeds = False
+        """Whether any outputs were wanted inside steps so far, and inputs that change."""
         self.counts[loops.KNOWS_LAST] = -1
         self.watch, self.wait = EnergyWatch(1), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
@@ -131,13 +126,26 @@ class ExplicitStepper(Stepper):
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         self.a.place(self.q)
         self.system.acting[...], self._rates[...] = inputs.u, v
-        self.system.begin([self.q], [v])
+        self._put_nodes()
+        self.guides.begin(v, self.effects.prescribed.rates(inputs.drive)[1], self.h)
+        self.system.set_rates()
+        self.guides.add_kinetic(np.zeros(2), True)
         self.rung[0], self.wait[1] = 0, 0
         self._choose_steps()
         self.scheme.process()
         if self.books:
             self.watch.start(self.scheme, [self.a])
             self._keep_start()
+
+    def _put_nodes(self) -> None:
+        """Put the nodes at the configuration, with its rates, at the start of a step."""
+        self.pace.passed[0] = self.system.now[0] = 0.0
+        self.system.begin([self.q], [self._rates])
+
+    @property
+    def guides(self) -> Guides:
+        """The joints that inputs move."""
+        return self.system.robots[0].guides
 
     @property
     def scheme(self) -> Scheme:
@@ -178,7 +186,8 @@ class ExplicitStepper(Stepper):
         own = [x for x in own if isinstance(x, np.ndarray)]
         pace = [x for x in vars(self.pace).values() if isinstance(x, np.ndarray)]
         return [
-            *super().remembered(), *own, *pace, *self.system.moving_arrays(), self.watch.known,
+            *super().remembered(), *own, *pace, *self.system.moving_arrays(),
+            *self.guides.changing(), self.watch.known,
         ]  # fmt: skip
 
     def resume(self) -> None:
@@ -196,8 +205,24 @@ class ExplicitStepper(Stepper):
             self._forget_programs()
         return True
 
+    def take(self, rows: Array, wanted: Any = None) -> int:
+        if self._fed or self.scheme.heed(rows[:, : len(self.before)]):
+            self._heed_changes()
+        return super().take(rows, wanted)
+
+    def one_step(self, row: Array) -> Callable[[], bool]:
+        self._heed_changes()
+        return super().one_step(row)
+
+    def _heed_changes(self) -> None:
+        """Have steps whose inputs change."""
+        if not self._heeds:
+            self._heeds = self.scheme.changes = True
+            self._forget_programs()
+
     def begin_step(self, a: State, b: State) -> None:
         combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
+        self.guides.plan(self.q, self.joint_q, self.joint_v, self.joint_acc, self.h)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         def advance() -> None:
@@ -211,9 +236,11 @@ class ExplicitStepper(Stepper):
             self._stepping = record(self._all_steps)
         self._stepping()
         self.scheme.aside(lambda: self.system.write([b.q], [self._rates]))
+        self.scheme.end_change()
 
     def _all_steps(self) -> None:
         clear(self.pace.passed)
+        self.scheme.begin_change()
         if self._interpolates:
             self._outputs.advance(self.scheme, [self.q], lambda _, *row: self.keep_row(*row))
         else:
@@ -236,6 +263,7 @@ class ExplicitStepper(Stepper):
         if self.books:
             for term in self.system.robots[0].working:
                 ask(term.add_work_done, a, b, self.mean, self.account[:1])
+            self.guides.add_kinetic(self.account, True)
             run(count_steps, self.wait, self.counts)
         copy(self.after[: len(self.before)], self.before)
         self._outputs.forget(self.pace.count)
@@ -244,10 +272,11 @@ class ExplicitStepper(Stepper):
 
     def _moving(self) -> list[Array]:
         """All that a step changes."""
-        nodes = self.system.moving_arrays()
+        nodes = [*self.system.moving_arrays(), *self.guides.changing()]
         return [*nodes, self.q, self._rates, self.before, self.account, self.memory]
 
     def _keep_start(self) -> None:
+        self.guides.moved[0] = 0
         self._start = [x.copy() for x in self._moving()]
 
     def finish_step(self, a: State, b: State) -> None:
@@ -263,21 +292,23 @@ class ExplicitStepper(Stepper):
             self.watch.start(self.scheme, [b])
             self._keep_start()
             return
-        while not self.watch.holds(self.scheme, [b]):
+        while not self.watch.holds(self.scheme, [b], bool(self.guides.moved[0])):
             if self.rung[0] == len(_RUNGS):
                 raise self.error("the energy balance does not close, however short the steps are")
             self._shorten(a, b, inputs)
         self._keep_start()
 
     def _shorten(self, a: State, b: State, inputs: Array) -> None:
-        """Shorten the short steps; take the step again if it is the only one since the last look."""
+        """Shorten the short steps; take the step again if it is the only one since the last look, and
+        bases rested in it.
+        """
         rung, last = int(self.rung[0]), self.short_steps
         before = 1.0 if rung == 0 else _RUNGS[rung - 1]
         count = math.ceil(last * before / _RUNGS[rung])
         if rung == 0:
             self.shortened[0] = float(self.wait[1]) * self.h
         self.rung[0] += 1
-        again = last >= LOOK
+        again = last >= LOOK and not self.guides.moved[0]
         shares = self._outputs.last()
         self._set_steps(count)
         if not again:
@@ -287,7 +318,7 @@ class ExplicitStepper(Stepper):
             x[...] = kept
         self.after[...] = inputs
         self.system.acting[...] = self.before
-        self.system.begin([self.q], [self._rates])
+        self._put_nodes()
         self.scheme.process()
         self.counts[loops.KEPT] -= len(shares)
         self._outputs.plan(shares, count)

@@ -124,7 +124,7 @@ class Chebyshev(Scheme):
         """Set the derivatives F at the present stage."""
         system, pace = self.system, self.pace
         at = (self._table, self._at, pace.share, pace.passed)
-        run(stage_inputs, *at, self.before, self.after, system.acting)
+        run(stage_inputs, *at, self.before, self.after, system.acting, system.now)
         system.accelerate(moving=True)
         for motion, (_, _, _, _, F) in zip(system.motions, self._workspaces, strict=True):
             given = (motion.blocks, motion.moving, motion.inverse, motion.nodes.Q)
@@ -143,7 +143,7 @@ class Chebyshev(Scheme):
         if not self.books:
             return
         if share != 1.0:
-            run(rigid.inputs_now, self.pace.passed, self.before, self.after, self.system.acting)
+            self.inputs_now()
             self.system.accelerate(moving=True)
         self.add_loss(share)
 
@@ -161,9 +161,9 @@ def next_stage(at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def stage_inputs(table, at, share, passed, before, after, acting):  # type: ignore[no-untyped-def]
-    """acting (J,) : inputs at the time of the stage at_0."""
-    t = passed[0] + table[at[0], 4] * share[0]
+def stage_inputs(table, at, share, passed, before, after, acting, now):  # type: ignore[no-untyped-def]
+    """acting (J,) : inputs at the time of the stage at_0, where the part now_0 of dt is over."""
+    t = now[0] = passed[0] + table[at[0], 4] * share[0]
     for j in range(acting.shape[0]):
         acting[j] = before[j] + t * (after[j] - before[j])
 

@@ -14,6 +14,8 @@ from pliant.tree.state import State
 
 _BAND = 1e-3
 """Change of the balance between two looks that is too much, relative to the largest kinetic energy."""
+_DRIVEN = 10.0
+"""How much more may change while bases move, whose work is summed to second order only."""
 
 
 class EnergyWatch:
@@ -44,7 +46,7 @@ class EnergyWatch:
             if own:
                 quiet = robot.quiet
                 found[0, r] += sum(term.energy(state, quiet) for term in own)
-            found[0, r] += scheme.accounts[r][1] - scheme.accounts[r][0]
+            found[0, r] += scheme.accounts[r][1] - scheme.accounts[r][0] + robot.guides.own[0]
         return found
 
     def _add(self, scheme: Scheme) -> None:
@@ -55,11 +57,15 @@ class EnergyWatch:
             motion.nodes.add_elastic_energy(self._energies[1])
             motion.add_energy(self._energies)
 
-    def holds(self, scheme: Scheme, states: Sequence[State]) -> bool:
-        """Whether no balance has changed much since the last look; if not, that one still counts."""
+    def holds(self, scheme: Scheme, states: Sequence[State], driven: bool = False) -> bool:
+        """Whether no balance has changed much since the last look; if not, that one still counts.
+
+        driven : whether bases moved.
+        """
         balance, kinetic = self._look(scheme, states)
         largest = np.maximum(self.known[1], kinetic)
-        held = bool((np.abs(balance - self.known[0]) <= _BAND * largest).all())  # not if it is NaN
+        band = _BAND * (_DRIVEN if driven else 1.0)
+        held = bool((np.abs(balance - self.known[0]) <= band * largest).all())  # not if it is NaN
         if held:
             self.known[...] = balance, largest
         return held

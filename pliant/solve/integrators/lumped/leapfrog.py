@@ -21,6 +21,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import copy
 from pliant.engine.program import repeat, run, when
 from pliant.rods.contract import Ints
+from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.flat import FlatMotion, flat_motions
 from pliant.solve.integrators.lumped.scheme import Damping, Scheme
 
@@ -41,12 +42,12 @@ class Leapfrog(Scheme):
         super().__init__(*given)
         self._flat: list[FlatMotion] = []
         """The motions while they are in planes; none where they cannot be."""
-        self._in_planes, self._spare = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        self._in_planes, self._spare, self._differ = (np.zeros(1, dtype=np.int64) for _ in range(3))
 
     def prepare(self, damping: Damping) -> None:
         """Find the planes in which the nodes are, if any."""
         system = self.system
-        if system.told or system.framed:
+        if system.told or system.framed or system.guided:
             return
         if not self._flat:
             self._flat = flat_motions(system.motions)
@@ -91,8 +92,11 @@ class Leapfrog(Scheme):
     def _kick_and_drift(self, factor: float) -> None:
         """Kick the nodes where they are, with the inputs of the middle of the short step, and drift."""
         system, gradient, short = self.system, self.pace.gradient, self.pace.short
-        self.pace.mix(self.before, self.after, system.acting)
+        self.pace.mix(self.before, self.after, system.acting, system.now)
         system.accelerate(moving=False)
+        if system.guided and self.books:
+            system.set_rates()
+            self.add_work()
         for motion in system.motions:
             motion.shift_ahead(_PART, gradient)
         system.accelerate(moving=False)
@@ -103,7 +107,30 @@ class Leapfrog(Scheme):
         self._process(0.5)
 
     def undo(self) -> None:
+        self.end_change()
         self._process(-0.5)
+
+    def begin_change(self) -> None:
+        self._change(1.0)
+
+    def end_change(self) -> None:
+        self._change(-1.0)
+
+    def _change(self, sign: float) -> None:
+        """Process momenta with the rate of accelerations by inputs that change, or undo that."""
+        if self.changes:
+            run(changing_inputs, self.before, self.after, self._differ)
+            when(self._differ, self._add_rate, sign)
+
+    def _add_rate(self, sign: float) -> None:
+        system, part = self.system, 0.5 * sign / self.pace.h
+        self.inputs_now()
+        for inputs, factor in ((self.after, -part), (self.before, part)):
+            copy(inputs, system.acting)
+            system.accelerate(moving=False)
+            for motion in system.motions:
+                motion.kick(factor, self.pace.gradient, motion.pulls)
+        self.inputs_now()
 
     def _process(self, sign: float) -> None:
         """Process nodes and momenta before a motion (sign 1/2), or undo that for an output (-1/2)."""
@@ -111,13 +138,24 @@ class Leapfrog(Scheme):
         system.keep()
         for side in (0.5, -0.5):
             system.drift(side, self.pace.short)
+            run(rigid.apart_from, side, self.pace.share, self.pace.passed, system.now)
             system.accelerate(moving=False)
             system.restore()
             for motion in system.motions:
                 copy(motion.pulls, motion.ahead if side > 0.0 else motion.behind)
+        run(rigid.apart_from, 0.0, self.pace.share, self.pace.passed, system.now)
         system.accelerate(moving=False)
         for motion in system.motions:
             motion.process(sign, self.pace.gradient, self.pace.short)
+
+
+@kernel
+def changing_inputs(before, after, differ):  # type: ignore[no-untyped-def]
+    """differ_0 : whether inputs (J,) change."""
+    differ[0] = 0
+    for j in range(before.shape[0]):
+        if before[j] != after[j]:
+            differ[0] = 1
 
 
 @kernel

@@ -25,7 +25,7 @@ class InsideOutputs:
 
     Steps go on to the short step with an output inside. Both its ends are sampled, and nodes and
     momenta between them are interpolated. Work is that of the inputs from the start of the step; what
-    a short step dissipates is spread evenly over it.
+    drives do and a short step dissipates is spread evenly over it.
     """
 
     def __init__(self, effects: Sequence[Effects], capacity: int) -> None:
@@ -44,7 +44,8 @@ class InsideOutputs:
         self._rates = [np.zeros(item.tree.total) for item in effects]
         self._accounts = [np.zeros(2 + item.records) for item in effects]
         self._q = [np.zeros(item.tree.nq) for item in effects]
-        self._lost = np.zeros((len(effects), 2))
+        self._sides = np.zeros((len(effects), 2, 2))
+        """Work of drives, and what was lost, at both ends of a short step."""
 
     @cached_property
     def _states(self) -> list[tuple[State, State]]:
@@ -99,6 +100,7 @@ class InsideOutputs:
             copy(x, out)
         for motion in system.motions:
             motion.interpolate(self._part, scheme.pace.short)
+        run(part_passed, self._part, scheme.pace.share, scheme.pace.passed, system.now)
         system.write(self._q, self._rates)
         for x, out in zip(nodes, kept, strict=True):
             copy(out, x)
@@ -107,8 +109,8 @@ class InsideOutputs:
     def _bracket(self, scheme: Scheme) -> None:
         """Take one short step, and sample the motion at both ends of it."""
         for side in (0, 1):
-            for account, lost in zip(scheme.accounts, self._lost, strict=True):
-                run(write_loss, side, account, lost)
+            for account, sides in zip(scheme.accounts, self._sides, strict=True):
+                copy(account[:2], sides[side])
             scheme.aside(lambda side=side: self._sample(scheme, side))  # type: ignore[misc]
             if side == 0:
                 scheme.advance(self._new)
@@ -126,7 +128,9 @@ class InsideOutputs:
         for r, q in enumerate(self._q):
             at, account = scheme.system.slices[r], self._accounts[r]
             copy(scheme.accounts[r], account)
-            run(read_loss, self._part, self._lost[r], account)
+            run(read_account, self._part, self._sides[r], account)
+            if scheme.books:
+                scheme.system.robots[r].guides.add_kinetic(account, False)
             working = self._working(scheme, r)
             if working:
                 begin, inside = self._states[r]
@@ -157,6 +161,12 @@ def next_mark(table, parts, following, todo, new, part):  # type: ignore[no-unty
 
 
 @kernel
+def part_passed(part, share, passed, now):  # type: ignore[no-untyped-def]
+    """now_0 : the part of dt that is over at the part part_0 of the short step that is just over."""
+    now[0] = passed[0] - (1.0 - part[0]) * share[0]
+
+
+@kernel
 def inputs_inside(part, share, passed, before, after, acting):  # type: ignore[no-untyped-def]
     """acting (J,) : inputs at the part part_0 of the short step that is just over."""
     t = passed[0] - (1.0 - part[0]) * share[0]
@@ -165,12 +175,7 @@ def inputs_inside(part, share, passed, before, after, acting):  # type: ignore[n
 
 
 @kernel
-def write_loss(side, account, lost):  # type: ignore[no-untyped-def]
-    """lost[side] : energy dissipated so far."""
-    lost[side] = account[1]
-
-
-@kernel
-def read_loss(part, lost, account):  # type: ignore[no-untyped-def]
-    """account_1 : energy dissipated at the part part_0 of a short step."""
-    account[1] = lost[0] + part[0] * (lost[1] - lost[0])
+def read_account(part, sides, account):  # type: ignore[no-untyped-def]
+    """Work and energy dissipated, account (2,), at the part part_0 of a short step, sides (2, 2)."""
+    for k in range(2):
+        account[k] = sides[0, k] + part[0] * (sides[1, k] - sides[0, k])

@@ -29,6 +29,9 @@ class Pace:
         self.short[0] = self.h / count
         self.gradient[0] = self.short[0] ** 2 / 12.0
 
-    def mix(self, before: Array, after: Array, acting: Array) -> None:
-        """Set acting (J,) to the inputs in the middle of the next short step, which then counts."""
-        run(rigid.mix_inputs, self.share, self.passed, before, after, acting)
+    def mix(self, before: Array, after: Array, acting: Array, now: Array) -> None:
+        """Set acting (J,) to the inputs in the middle of the next short step, which then counts.
+
+        now (1,) : becomes the part of h that is over there.
+        """
+        run(rigid.mix_inputs, self.share, self.passed, before, after, acting, now)

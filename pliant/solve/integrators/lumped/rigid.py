@@ -334,21 +334,28 @@ def normalise(of, sizes, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def mix_inputs(share, passed, before, after, acting):  # type: ignore[no-untyped-def]
-    """acting (J,) : inputs in the middle of the next step; passed_0 is the part of dt that is over, and
-    goes on by share_0.
+def mix_inputs(share, passed, before, after, acting, now):  # type: ignore[no-untyped-def]
+    """acting (J,) : inputs in the middle of the next step, where the part now_0 of dt is over; passed_0
+    is the part that is over before, and goes on by share_0.
     """
-    t = passed[0] + 0.5 * share[0]
+    t = now[0] = passed[0] + 0.5 * share[0]
     passed[0] += share[0]
     for j in range(acting.shape[0]):
         acting[j] = before[j] + t * (after[j] - before[j])
 
 
 @kernel
-def inputs_now(passed, before, after, acting):  # type: ignore[no-untyped-def]
-    """acting (J,) : inputs where the part passed_0 of dt is over."""
+def inputs_now(passed, before, after, acting, now):  # type: ignore[no-untyped-def]
+    """acting (J,) : inputs where the part passed_0 of dt is over, and now_0 that part."""
+    now[0] = passed[0]
     for j in range(acting.shape[0]):
         acting[j] = before[j] + passed[0] * (after[j] - before[j])
+
+
+@kernel
+def apart_from(factor, share, passed, now):  # type: ignore[no-untyped-def]
+    """now_0 : the part of dt that is over factor short steps after the part passed_0 of it."""
+    now[0] = passed[0] + factor * share[0]
 
 
 @kernel

@@ -52,7 +52,8 @@ class Scheme(ABC):
     ) -> None:
         self.system, self.pace, self.accounts = system, pace, accounts
         self.before, self.after = ends
-        self.books = True
+        self.books, self.changes = True, False
+        """Whether energies are accounted for, and whether inputs change in any step."""
         self._more, self._loss = np.zeros(1, dtype=np.int64), np.zeros(1)
         self._first: Program | None = None
 
@@ -74,6 +75,20 @@ class Scheme(ABC):
 
     def undo(self) -> None:
         """Change what the steps have reached to nodes and momenta of the motion, for an output."""
+        return
+
+    def heed(self, rows: Array) -> bool:
+        """Whether inputs (n, J) at the ends of steps are the first that change."""
+        first = not self.changes and bool((rows != self.before).any())
+        self.changes = self.changes or first
+        return first
+
+    def begin_change(self) -> None:
+        """Let momenta be processed with inputs that change in this step, and then as before it."""
+        return
+
+    def end_change(self) -> None:
+        """Let momenta be processed with constant inputs again."""
         return
 
     @abstractmethod
@@ -106,23 +121,38 @@ class Scheme(ABC):
         kept = [(x, np.zeros_like(x)) for x in self.system.moving_arrays()]
         for x, out in kept:
             copy(x, out)
-        run(rigid.inputs_now, self.pace.passed, self.before, self.after, self.system.acting)
+        self.inputs_now()
         self.undo()
         for function in functions:
             function()
         for x, out in kept:
             copy(out, x)
 
+    def inputs_now(self) -> None:
+        """Let the inputs act that belong to the part of the step that is over."""
+        system = self.system
+        given = (self.before, self.after, system.acting, system.now)
+        run(rigid.inputs_now, self.pace.passed, *given)
+
     def add_loss(self, share: float = 1.0) -> None:
-        """Add `share` of what a short step at the velocities of the system dissipates."""
+        """Add `share` of what a short step at the velocities of the system dissipates, and of what
+        drives do in it.
+        """
         if not self.books:
             return
+        self.add_work(share)
         for robot, account in zip(self.system.robots, self.accounts, strict=True):
             moment: Any = robot.moment(True)
             run(set_zero, self._loss)
             for term in robot.effects.terms:
                 ask(term.add_power_lost, moment, 1.0, self._loss)
             run(rigid.add_loss, share, self.pace.short, self._loss, account)
+
+    def add_work(self, share: float = 1.0) -> None:
+        """Add `share` of what drives do in a short step, but that which moves the mass of bases."""
+        fields = [motion.field for motion in self.system.motions]
+        for robot, account in zip(self.system.robots, self.accounts, strict=True):
+            robot.guides.add_work(share, self.pace.short, fields, account)
 
 
 @kernel

@@ -145,6 +145,8 @@ class SideBySide(Steps):
         for row, kept in zip(self.schedule.rows(times[1:]), wanted, strict=True):
             self._after[...] = row
             within = bool(self._outputs.marks[0])
+            if self.short.scheme.heed(self._after):
+                self._programs.clear()
             if within not in self._programs:
                 self._programs[within] = record(self._step, within)
             self._counts[loops.KEPT] = 0
@@ -162,11 +164,13 @@ class SideBySide(Steps):
         short, scheme = self.short, self.short.scheme
         clear(short.pace.passed)
         combine(0.5, self._before, 0.5, self._after, self._mean)
+        scheme.begin_change()
         if within:
             self._outputs.advance(scheme, self._each[0], self._keep)
         else:
             scheme.advance(short.pace.count)
         scheme.aside(lambda: self.system.write(*self._each))
+        scheme.end_change()
         for r, states in enumerate(self._states):
             if states is None:
                 continue

@@ -13,6 +13,7 @@ from pliant.physics.contract import KernelTerm, Moment, Term
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest, meet_moving
 from pliant.rods.contract import Array
+from pliant.solve.integrators.lumped.guides import Guides
 from pliant.solve.integrators.lumped.motion import NodeMotion
 from pliant.tree.nodes import Nodes
 from pliant.tree.state import State
@@ -54,6 +55,7 @@ class LumpedRobot:
         """Numbers (J,) of inputs that ask for nothing."""
         framed = any(not term.at_strains for term in self.terms)
         self.nodes = Nodes(self.tree, self.state, work, framed)
+        self.guides = Guides(effects, self.nodes)
 
     def set_laws(self) -> None:
         """Tell the nodes the laws of their stresses."""
@@ -82,10 +84,12 @@ class LumpedRobot:
 class LumpedSystem:
     """All nodes of robots of one kind, of which one is the usual number.
 
-    acting (J,) : numbers of the inputs that act, robot after robot.
+    acting (J,) : numbers of the inputs that act, robot after robot.  now (1,) : the part of the step
+    that is over where they act.
     """
 
     def __init__(self, effects: Sequence[Effects], works: Sequence[Work]) -> None:
+        self.now = np.zeros(1)
         sizes = [item.inputs for item in effects]
         self.acting = np.zeros(sum(sizes))
         first = np.cumsum([0, *sizes])
@@ -106,6 +110,7 @@ class LumpedSystem:
         self._places = np.array([x + at.start for x, at in zip(places, self.slices, strict=True)])
         self.told = any(robot.terms for robot in self.robots)
         """Whether anything acts that the nodes do not know by themselves."""
+        self.guided = any(robot.guides.parts for robot in self.robots)
         self.framed = any(own.framed for robot in self.robots for own in robot.nodes.parts)
 
     def _share_arrays(self) -> None:
@@ -137,12 +142,12 @@ class LumpedSystem:
     def accelerate(self, moving: bool) -> None:
         """Set what acts on all nodes where they are; moving : with what opposes velocities."""
         told = self.told or moving
-        if self.framed or told:
+        if self.framed or self.guided or told:
+            self._place_bases()
             for robot in self.robots:
-                robot.nodes.place_bases()
                 robot.nodes.clear()
         if moving:
-            self._set_rates()
+            self.set_rates()
         if told:
             self._set_stresses(moving)
         for i in range(len(self.motions) - 1, -1, -1):
@@ -155,6 +160,13 @@ class LumpedSystem:
                 robot.nodes.gather(i)
             motion.set_field(self.acting, self._places)
             motion.set_pulls()
+
+    def _place_bases(self) -> None:
+        """Set first nodes that are guided or carried, and the frames that are wanted."""
+        for robot in self.robots:
+            for guide in robot.guides.each:
+                guide.go(self.now)
+            robot.nodes.place_bases()
 
     def set_fields(self, inputs: Array) -> None:
         """Set the fields that inputs (J,) are."""
@@ -189,21 +201,22 @@ class LumpedSystem:
 
     def write(self, q: Sequence[Array], v: Sequence[Array]) -> None:
         """Write coordinates q (nq,) and rates v (total,) of each robot."""
-        for robot in self.robots:
-            robot.nodes.place_bases()
-        self._set_rates()
+        self._place_bases()
+        self.set_rates()
         for robot, own, rates in zip(self.robots, q, v, strict=True):
             robot.nodes.set_coordinates(own)
             copy(robot.rates, rates)
 
-    def _set_rates(self) -> None:
+    def set_rates(self) -> None:
         """Set spins, velocities and rates of all nodes, and of the stations where they are wanted."""
         for motion in self.motions:
             motion.set_rates()
             for copy_, robot in enumerate(self.robots):
                 motion.write_rates(copy_, robot.rates)
         for robot in self.robots:
-            robot.nodes.set_rates()
+            for guide in robot.guides.each:
+                guide.write_rates(self.now, robot.rates)
+            robot.nodes.set_rates(robot.rates)
 
     def moving_arrays(self) -> list[Array]:
         """All that a step changes."""

@@ -37,7 +37,7 @@ class Verlet(Scheme):
     def _kick(self) -> None:
         """Kick with the velocities of the middle of the kick."""
         system = self.system
-        self.pace.mix(self.before, self.after, system.acting)
+        self.pace.mix(self.before, self.after, system.acting, system.now)
         system.accelerate(moving=True)
         for motion in system.motions:
             copy(motion.rates, motion.kept_rates)
