@@ -352,13 +352,15 @@ def move(state, part, step, unit):  # type: ignore[no-untyped-def]
 def _correct(steps, taken, step):  # type: ignore[no-untyped-def]
     """Broyden's update of a step that an old derivative gives, from the steps already taken.
 
-    steps (.., n): the `taken` last ones, all of full length; step (n,) is the next with the old
+    steps (.., K), K >= n: the `taken` last ones, all of full length; step (n,) is the next with the old
     derivative (Kelley 1995, Iterative Methods for Linear and Nonlinear Equations, algorithm brsol).
     """
+    n = len(step)
     for j in range(taken):
-        part = np.dot(steps[j], step) / np.dot(steps[j], steps[j])
+        last = steps[j, :n]
+        part = np.dot(last, step) / np.dot(last, last)
         if j + 1 < taken:
-            step += part * steps[j + 1]
+            step += part * steps[j + 1, :n]
         elif part < 0.9:
             step /= 1.0 - part
 
@@ -394,7 +396,7 @@ def find_step(setting, segments):  # type: ignore[no-untyped-def]
     if count > 1:
         taken[0] = taken[0] if part == 1.0 and taken[0] < len(s.steps) else 0
         size = count * setting.unknowns
-        _correct(s.steps[:, :size], taken[0], step.reshape(size))
+        _correct(s.steps, taken[0], step.reshape(size))
         s.steps[taken[0], :size] = step.reshape(size)
     taken[0] += 1
 
