@@ -6,8 +6,9 @@ call costs a tenth of what Python would take, and robots are described, meshed a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, count
+import struct
+from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -43,68 +44,59 @@ _known: dict[int, tuple[int, int]] = {}
 
 def _number(item: Any) -> int:
     """A number of a kernel or type, from 1 on; threads never give the same one twice."""
-    return _numbers.setdefault(item, next(_unused))
+    return _numbers.get(item) or _numbers.setdefault(item, next(_unused))
 
 
-class _Opening(int):
-    """The tag of a tuple, in front of its items."""
+for _kind in (int, bool):
+    _number(_kind)
 
 
 def link(calls: Sequence[Call]) -> tuple[Any, Any]:
     """Words (N,) of calls, and their table: how many, then the addresses of their blocks."""
-    count = len(calls)
-    given = _taken_apart(calls)
-    keys, sizes = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+    tags: list[int] = []
+    items: list[int] = []
+    starts, kernels = [0], []
+    for function, arguments in calls:
+        kernels.append(_numbers.get(function) or _number(function))
+        for value in arguments:
+            kind = type(value)
+            if kind is np.ndarray:
+                tags.append(_ARRAY)
+                items.append(id(value))
+            elif kind is int or kind is bool:
+                tags.append(_numbers[kind])
+                items.append(value)
+            else:
+                _append(value, tags, items)
+        starts.append(len(tags))
+    many = len(calls)
+    given = tuple(np.array(x, dtype=np.int64) for x in (tags, items, starts, kernels))
+    keys, sizes = np.empty(many, dtype=np.int64), np.empty(many + 1, dtype=np.int64)
     inspect(*given, keys, sizes)
-    numbers = keys.tolist()
-    targets = list(map(_known.get, numbers))
-    if None in targets:
-        met = zip(targets, numbers, calls, strict=True)
-        targets = [target or _meet(key, call) for target, key, call in met]
-    words, table = np.empty(sizes[count], dtype=np.int64), np.empty(count + 1, dtype=np.int64)
-    found = np.array(targets, dtype=np.int64).reshape(count, _HEADER)
+    met = zip(keys.tolist(), calls, strict=True)
+    targets = [_known.get(key) or _meet(key, call) for key, call in met]
+    words, table = np.empty(sizes[many], dtype=np.int64), np.empty(many + 1, dtype=np.int64)
+    found = np.array(targets, dtype=np.int64).reshape(many, _HEADER)
     write(*given[:3], found, sizes, _ITEMSIZES, words, table, words.ctypes.data)
     return words, table
 
 
-def _taken_apart(calls: Sequence[Call]) -> tuple[Any, Any, Any, Any]:
-    """Tags and items (A,) of the arguments of all calls in the order in which compiled functions take
-    them, the first one of each call (C + 1,), and the numbers of the kernels (C,).
-    """
-    functions, given = zip(*calls, strict=True)
-    values = list(chain.from_iterable(given))
-    kinds = set(map(type, values))
-    if any(issubclass(kind, tuple) for kind in kinds):
-        given = tuple(list(_opened(arguments)) for arguments in given)
-        values = list(chain.from_iterable(given))
-        kinds = set(map(type, values))
-    tag_of = {kind: _ARRAY if issubclass(kind, np.ndarray) else _number(kind) for kind in kinds}
-    many = len(values)
-    tags = np.fromiter(map(tag_of.__getitem__, map(type, values)), dtype=np.int64, count=many)
-    items = np.fromiter(map(id, values), dtype=np.int64, count=many)
-    real_of = {kind: issubclass(kind, float) for kind in kinds}
-    is_real = np.fromiter(map(real_of.__getitem__, map(type, values)), dtype=np.bool_, count=many)
-    real = np.flatnonzero(is_real).tolist()
-    whole = np.flatnonzero(~is_real & (tags != _ARRAY)).tolist()
-    items[real] = np.array([values[k] for k in real], dtype=float).view(np.int64)
-    items[whole] = np.array([values[k] for k in whole], dtype=np.int64)
-    opened = tags == tag_of.get(_Opening, -1)
-    tags[opened] = items[opened]
-    starts = np.cumsum([0, *map(len, given)])
-    for function in set(functions) - _numbers.keys():
-        _number(function)
-    kernels = np.fromiter(map(_numbers.__getitem__, functions), dtype=np.int64)
-    return tags, items, starts, kernels
-
-
-def _opened(arguments: Sequence[Any]) -> Iterator[Any]:
-    """Arguments with the items of tuples among them."""
-    for value in arguments:
-        if isinstance(value, tuple):
-            yield _Opening(-(_number(type(value)) << 16 | len(value)))
-            yield from _opened(value)
-        else:
-            yield value
+def _append(value: Any, tags: list[int], items: list[int]) -> None:
+    """Append an argument in the order in which compiled functions take it."""
+    if isinstance(value, np.ndarray):
+        tags.append(_ARRAY)
+        items.append(id(value))
+        return
+    tags.append(_number(type(value)))
+    if isinstance(value, tuple):
+        items.append(0)
+        tags[-1] = -(tags[-1] << 16 | len(value))
+        for item in value:
+            _append(item, tags, items)
+    elif isinstance(value, bool | int | np.integer):
+        items.append(int(value))
+    else:
+        items.append(struct.unpack("q", struct.pack("d", value))[0])
 
 
 def _meet(key: int, call: Call) -> tuple[int, int]:

@@ -193,7 +193,10 @@ class Rod(Part):
         The stiffness times the retardation of the material, and `strain_damping`.
         """
         holder = self.section if isinstance(self.section, Stiffness) else self._elastic()
-        damping = self.stiffness(s) * holder.retardation
+        lossless = not np.any(holder.retardation)
+        damping = (
+            np.zeros((*np.shape(s), 6)) if lossless else self.stiffness(s) * holder.retardation
+        )
         if self.strain_damping is None:
             return damping
         with told_within(self.label, "strain_damping"):
@@ -205,15 +208,16 @@ class Rod(Part):
         (rho Ix, rho Iy, rho (Ix + Iy)) in kg m, then rho A three times in kg/m. The first three
         are zero where ``rotary`` is False.
         """
-        mass = self.mass_per_length(s)
-        if not self.rotary:
-            rotary = [np.zeros_like(mass)] * 3
-        elif isinstance(self.section, Stiffness):
-            rotary = [np.full_like(mass, item) for item in self.section.inertia or (0.0,) * 3]
-        else:
-            shape = self.section.geometry(s, self.length)
+        if self.rotary and not isinstance(self.section, Stiffness):
+            with told_within(self.label, "section"):
+                shape = self.section.geometry(s, self.length)
             rho = self._elastic().rho
+            mass = rho * shape.area
             rotary = [rho * shape.Ix, rho * shape.Iy, rho * (shape.Ix + shape.Iy)]
+        else:
+            mass = self.mass_per_length(s)
+            given = self.section.inertia if isinstance(self.section, Stiffness) else None
+            rotary = [np.full_like(mass, x if self.rotary else 0.0) for x in given or (0.0,) * 3]
         return np.stack((*rotary, mass, mass, mass), axis=-1)
 
     def drag_coefficients(self) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.engine.program import is_compiled
+from pliant.engine.program import ask, is_compiled
 from pliant.model import Description, DescriptionError, Effect, did_you_mean
 from pliant.physics.contract import Moment, Rows, Term
 from pliant.physics.frame_rows import FrameRows
@@ -166,6 +166,16 @@ class Effects:
         for term in self.terms:
             if term.memory:
                 term.remember(moment, memory[term.memory_at])
+
+    def add_losses(self, m: Moment, scale: float, out: Array) -> None:
+        """Add scale times the power that all terms dissipate at a moment to out (1,), W."""
+        for term in self.terms:
+            ask(term.add_power_lost, m, scale, out)
+
+    def add_work(self, a: State, b: State, u: Array, out: Array) -> None:
+        """Add the work that inputs u (J,) do between two configurations to out (1,), J."""
+        for term in self.terms:
+            ask(term.add_work_done, a, b, u, out)
 
     def reactions(self, state: State, z: Array) -> dict[str, Array]:
         """Wrenches (6,) by which terms with multipliers z (total,) hold the robot, by name."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from pliant.rods.contract import Configuration, Plan, RodMap
+    from pliant.rods.contract import OwnConfiguration, OwnPlan, RodMap
 
 Array = NDArray[np.float64]
 
@@ -29,15 +29,17 @@ class Actuation(ABC):
     """True if the force has a potential, so that its derivative is symmetric."""
 
     @abstractmethod
-    def jacobian(self, plan: Plan, c: Configuration) -> Array:
+    def jacobian(self, plan: OwnPlan, c: OwnConfiguration) -> Array:
         """A (S, 6, m) at configuration `c`."""
 
     @abstractmethod
-    def add_slope(self, plan: Plan, c: Configuration, stress: Array, K: Array) -> None:
+    def add_slope(self, plan: OwnPlan, c: OwnConfiguration, stress: Array, K: Array) -> None:
         """Add to K (E, m, m) the derivative of the force of stress (S, 6) in y."""
 
     @abstractmethod
-    def path(self, plans: tuple[Plan, Plan], ends: tuple[Configuration, Configuration]) -> Array:
+    def path(
+        self, plans: tuple[OwnPlan, OwnPlan], ends: tuple[OwnConfiguration, OwnConfiguration]
+    ) -> Array:
         """Integral (S, 6) of A dy from one configuration to the other, on which stresses do work."""
 
 
@@ -49,14 +51,16 @@ class OnStrains(Actuation):
     def __init__(self, rod_map: RodMap) -> None:
         self._map = rod_map
 
-    def jacobian(self, plan: Plan, c: Configuration) -> Array:
+    def jacobian(self, plan: OwnPlan, c: OwnConfiguration) -> Array:
         """B (S, 6, m)."""
         return plan.B
 
-    def add_slope(self, plan: Plan, c: Configuration, stress: Array, K: Array) -> None:
+    def add_slope(self, plan: OwnPlan, c: OwnConfiguration, stress: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum stress.e."""
         self._map.strain_second(plan, c, stress, K)
 
-    def path(self, plans: tuple[Plan, Plan], ends: tuple[Configuration, Configuration]) -> Array:
+    def path(
+        self, plans: tuple[OwnPlan, OwnPlan], ends: tuple[OwnConfiguration, OwnConfiguration]
+    ) -> Array:
         """The change of the strains (S, 6), whatever the way."""
         return np.asarray(plans[1].e - plans[0].e)

@@ -38,12 +38,10 @@ from pliant.rods.ancf_section import SPACE, XZ, YZ
 from pliant.rods.contract import (
     Array,
     Capabilities,
-    Configuration,
     ForceBasis,
     Formulation,
     Ints,
     KernelMap,
-    Plan,
 )
 from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
@@ -230,31 +228,27 @@ class ANCFMap(KernelMap):
         """Room for one configuration."""
         return ANCFConfiguration(self.nq, np.zeros((len(self.nodes), 2 * self.d)))
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
+    def update(self, c: ANCFConfiguration, base: Array, q: Array) -> None:
         """Set `c` to base pose (4, 4) and coordinates q (nq,)."""
-        assert isinstance(c, ANCFConfiguration)
         super().update(c, base, q)
         run(ancf_chart.set_nodes, c.q, c.nodes)
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def advance_to(self, c: ANCFConfiguration, base: Array, x: Array, out: Array) -> None:
         """q after slopes and chords between nodes turned and stretched by what x says of them.
 
         A vector c moved by x gets the length |c| + x.d and turns from its direction d by
         x_perp / |c|, which keeps lengths where straight moves of the nodes would stretch the rod.
         """
-        assert isinstance(c, ANCFConfiguration)
         run(ancf_chart.advance, c.nodes, x[6:], out)
 
-    def trouble(self, c: Configuration) -> str:
+    def trouble(self, c: ANCFConfiguration) -> str:
         """Say where the tangent of a cable comes close to the reverse of the tangent at the base."""
-        assert isinstance(c, ANCFConfiguration)
         return reversal(self.rod, self.nodes, c.nodes) if self.turn == SPACE else ""
 
     # -- the map -----------------------------------------------------------------------------
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
+    def frame(self, plan: ANCFPlan, c: ANCFConfiguration) -> None:
         """Write plan.g and plan.J."""
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         if plan.at_centres:
             where = (
                 self.axes,
@@ -270,51 +264,44 @@ class ANCFMap(KernelMap):
             curve = (self.turn, self.axes, plan.element, plan.H, plan.dH, c.nodes, c.base)
             run(ancf_kernels.place_sections, *curve, plan.workspace, plan.g, plan.J)
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: ANCFPlan, c: ANCFConfiguration) -> None:
         """Write plan.e and plan.B."""
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         where = (plan.element, plan.dH, plan.ddH, c.nodes)
         if self.turn == SPACE:
             run(ancf_kernels.place_space_strains, self.axes, *where, plan.workspace, plan.e, plan.B)
         else:
             run(ancf_kernels.place_plane_strains, self.turn, *where, plan.e, plan.B)
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+    def frame_second(self, plan: ANCFPlan, c: ANCFConfiguration, f: Array, K: Array) -> None:
         """Add to K (E, m, m); `frame` was called with this plan and configuration before."""
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         if plan.at_centres:
             run(ancf_kernels.add_centre_second, self.axes, plan.element, plan.H, f, K)
             return
         curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.workspace)
         run(ancf_kernels.add_frame_second, *curve, plan.J, f, K)
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
+    def strain_second(self, plan: ANCFPlan, c: ANCFConfiguration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum sigma.e."""
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         where = (plan.element, plan.dH, plan.ddH, c.nodes)
         if self.turn == SPACE:
             run(ancf_kernels.add_space_second, self.axes, *where, plan.workspace, sigma, K)
         else:
             run(ancf_kernels.add_plane_second, self.turn, *where, sigma, K)
 
-    def set_centre_values(self, plan: Plan, y: Array, out: Array) -> None:
+    def set_centre_values(self, plan: ANCFPlan, y: Array, out: Array) -> None:
         """Velocities of centres."""
-        assert isinstance(plan, ANCFPlan)
         run(ancf_kernels.set_centre_values, self.axes, plan.element, plan.H, y, out)
 
-    def add_centre_vector(self, plan: Plan, p: Array, r: Array) -> None:
+    def add_centre_vector(self, plan: ANCFPlan, p: Array, r: Array) -> None:
         """Add sum J^T p of centres."""
-        assert isinstance(plan, ANCFPlan)
         run(ancf_kernels.add_centre_vector, self.axes, plan.element, plan.H, p, r)
 
-    def add_centre_form(self, plan: Plan, k: Array, K: Array) -> None:
+    def add_centre_form(self, plan: ANCFPlan, k: Array, K: Array) -> None:
         """Add sum J^T k J of centres."""
-        assert isinstance(plan, ANCFPlan)
         run(ancf_kernels.add_centre_form, self.axes, plan.element, plan.H, k, K)
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
+    def frame_bias(self, plan: ANCFPlan, c: ANCFConfiguration, ydot: Array, bias: Array) -> None:
         """Write bias (S, 6); `frame` was called with this plan and configuration before."""
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         if plan.at_centres:
             run(
                 ancf_kernels.centre_bias,
@@ -331,7 +318,7 @@ class ANCFMap(KernelMap):
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: ANCFConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
@@ -342,7 +329,6 @@ class ANCFMap(KernelMap):
 
         A chord carries the residual of all nodes beyond it.
         """
-        assert isinstance(c, ANCFConfiguration)
         super().lift_tangent(c, ry, balance, Ky, K, passed)
         if balance is not None:
             run(ancf_chart.add_second, c.nodes, balance[6:], K)

@@ -18,7 +18,7 @@ import numpy as np
 from pliant.rods.actuation import Actuation
 from pliant.rods.ancf_nodes import ANCFConfiguration, ANCFPlan
 from pliant.rods.ancf_section import XZ
-from pliant.rods.contract import Array, Configuration, Plan, RodMap
+from pliant.rods.contract import Array, RodMap
 
 
 class SimplifiedMoments(Actuation):
@@ -29,14 +29,13 @@ class SimplifiedMoments(Actuation):
         self._row, self._sign = (1, 1.0) if turn == XZ else (0, -1.0)
 
     @staticmethod
-    def _curve(plan: Plan, c: Configuration) -> tuple[ANCFPlan, Array, Array]:
+    def _curve(plan: ANCFPlan, c: ANCFConfiguration) -> tuple[ANCFPlan, Array, Array]:
         """The plan, slope w (S, 2) and its derivative z (S, 2) at its stations, base frame."""
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         ends = np.stack([c.nodes[plan.element], c.nodes[plan.element + 1]], axis=1)
         X = ends.reshape(len(plan.s), 4, 2)
         return plan, np.einsum("sk,ski->si", plan.dH, X), np.einsum("sk,ski->si", plan.ddH, X)
 
-    def jacobian(self, plan: Plan, c: Configuration) -> Array:
+    def jacobian(self, plan: ANCFPlan, c: ANCFConfiguration) -> Array:
         """(S, 6, m): d/ds of w x dw for the bending row, the derivative of |w| for the stretch."""
         plan, w, z = self._curve(plan, c)
         A = plan.B.copy()
@@ -46,9 +45,8 @@ class SimplifiedMoments(Actuation):
         A[:, self._row, 6:] = self._sign * own.reshape(len(plan.s), 8)
         return A
 
-    def add_slope(self, plan: Plan, c: Configuration, stress: Array, K: Array) -> None:
+    def add_slope(self, plan: ANCFPlan, c: ANCFConfiguration, stress: Array, K: Array) -> None:
         """Add to K (E, m, m) the derivative of the force in y, which is not symmetric."""
-        assert isinstance(plan, ANCFPlan)
         both = np.einsum("sk,sn->skn", plan.dH, plan.ddH)
         both = (both + both.transpose(0, 2, 1)) * (self._sign * stress[:, self._row, None, None])
         own = np.zeros((len(plan.s), 4, 2, 4, 2))
@@ -59,7 +57,9 @@ class SimplifiedMoments(Actuation):
         thrust[:, 5] = stress[:, 5]
         self._map.strain_second(plan, c, thrust, K)
 
-    def path(self, plans: tuple[Plan, Plan], ends: tuple[Configuration, Configuration]) -> Array:
+    def path(
+        self, plans: tuple[ANCFPlan, ANCFPlan], ends: tuple[ANCFConfiguration, ANCFConfiguration]
+    ) -> Array:
         """(S, 6): integral of z x dw + w x dz on the straight way, which is wa x zb - wb x za."""
         _, wa, za = self._curve(plans[0], ends[0])
         _, wb, zb = self._curve(plans[1], ends[1])

@@ -28,7 +28,6 @@ from pliant.rods.contract import (
     NO_TURNS,
     Array,
     Capabilities,
-    Configuration,
     ForceBasis,
     Formulation,
     Ints,
@@ -270,54 +269,48 @@ class BSplineMap(IncrementMap):
         c.psi = c.q.reshape(-1, 6)
         return c
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
+    def update(self, c: ChainConfiguration, base: Array, q: Array) -> None:
         super().update(c, base, q)
         run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
+    def retract_to(self, c: ChainConfiguration, base: Array, x: Array, out: Array) -> None:
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
 
     def chart_entries(self) -> tuple[Ints, Ints]:
         return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
+    def advance_to(self, c: ChainConfiguration, base: Array, x: Array, out: Array) -> None:
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
 
     # -- lifting -----------------------------------------------------------------------------
 
-    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
+    def lift_velocity(self, c: ChainConfiguration, x: Array, y: Array) -> None:
         run(chain.lift_velocity, self.first, c.plus, c.minus, x, y)
 
-    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
+    def lift_bias(self, c: ChainConfiguration, x: Array, ydot: Array) -> None:
         tangents = (c.plus, c.minus)
         run(chain_second.increment_bias, self.kind, c.psi, *tangents, self.first, x, ydot)
 
-    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
+    def lift_rows(self, c: ChainConfiguration, Cy: Array, C: Array) -> None:
         run(chain.lift_rows, self.first, c.plus, c.minus, Cy, C)
 
-    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
-        assert isinstance(left, ChainConfiguration) and isinstance(right, ChainConfiguration)
+    def lift_matrix(
+        self, left: ChainConfiguration, right: ChainConfiguration, Ky: Array, K: Array
+    ) -> None:
         sides = (left.plus, left.minus, right.plus, right.minus)
         run(chain.lift_matrix, self.first, *sides, Ky, K)
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: ChainConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
         K: Array,
         passed: Array,
     ) -> None:
-        assert isinstance(c, ChainConfiguration)
         left = _NOTHING if balance is None else balance.reshape(-1, 6)
         chained = (self.kind, self.first, self.owner, c.psi, c.plus, c.minus)
         run(chain_second.lift_tangent, *chained, ry, left, Ky, K, passed)

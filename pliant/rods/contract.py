@@ -145,6 +145,12 @@ class SymbolicRod(ABC):
         return v
 
 
+OwnConfiguration = Any
+"""The `Configuration` of the map: methods are given those that its `configuration` made."""
+OwnPlan = Any
+"""The `Plan` of the map: methods are given those that its `frames`, `strains` or `centres` made."""
+
+
 class RodMap(ABC):
     """The compiled map of one rod. See the module docstring for coordinates and shapes."""
 
@@ -197,16 +203,16 @@ class RodMap(ABC):
         """Room for one configuration."""
         return Configuration(self.nq)
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
+    def update(self, c: OwnConfiguration, base: Array, q: Array) -> None:
         """Set configuration `c` to base pose (4, 4) and coordinates q (nq,)."""
         c.base[...] = base
         c.q[...] = q
 
-    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+    def retract(self, c: OwnConfiguration, base: Array, x: Array) -> Array:
         """Coordinates after moving by x (6 + nv,) along the second-order chart; base already moved."""
         return c.q + x[6:]
 
-    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+    def advance(self, c: OwnConfiguration, base: Array, x: Array) -> Array:
         """Coordinates after a Newton step x: any chart that agrees with `retract` to first order."""
         return self.retract(c, base, x)
 
@@ -215,7 +221,13 @@ class RodMap(ABC):
         return 0 if s == 0.0 else None
 
     def set_mean_force(  # noqa: B027
-        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+        self,
+        c: OwnConfiguration,
+        other: OwnConfiguration,
+        index: Ints,
+        r: Array,
+        far: Array,
+        out: Array,
     ) -> None:
         """Write to out[index] the mean of forces on the own coordinates: r[index] (nv,) at `c` and
         far[index] at another configuration, as it acts at `c`.
@@ -224,11 +236,11 @@ class RodMap(ABC):
         variations are body twists, forces are averaged in the world, see `lie.mean_forces`.
         """
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def retract_to(self, c: OwnConfiguration, base: Array, x: Array, out: Array) -> None:
         """Write `retract` to out (nq,)."""
         out[...] = self.retract(c, base, x)
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def advance_to(self, c: OwnConfiguration, base: Array, x: Array, out: Array) -> None:
         """Write `advance` to out (nq,)."""
         out[...] = self.advance(c, base, x)
 
@@ -240,7 +252,7 @@ class RodMap(ABC):
         """
         return (NO_TWISTS, NO_TURNS) if type(self).retract is RodMap.retract else None
 
-    def trouble(self, c: Configuration) -> str:
+    def trouble(self, c: OwnConfiguration) -> str:
         """A sentence if the map is near its limits at `c`, else ""; asked after a solve only."""
         return ""
 
@@ -313,48 +325,50 @@ class RodMap(ABC):
     # -- the map -----------------------------------------------------------------------------
 
     @abstractmethod
-    def frame(self, plan: Plan, c: Configuration) -> None:
+    def frame(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         """Write plan.g and plan.J, the exact derivative of g in the body frame."""
 
     @abstractmethod
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
 
-    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+    def frame_and_strain(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         """Both `frame` and `strain` at the stations of one plan, which may cost less than each."""
         self.frame(plan, c)
         self.strain(plan, c)
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+    def frame_second(self, plan: OwnPlan, c: OwnConfiguration, f: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum_s f_s . log(g_s^-1 g_s(x)) at x = 0.
 
         It is the symmetric part of the derivative of J^T f, here by central differences.
         """
         K[0] += self._second(plan, c, self.frame, lambda: np.einsum("sia,si->a", plan.J, f))
 
-    def frame_tangent(self, plan: Plan, c: Configuration, f: Array, k: Array, K: Array) -> None:
+    def frame_tangent(
+        self, plan: OwnPlan, c: OwnConfiguration, f: Array, k: Array, K: Array
+    ) -> None:
         """Add `frame_second` of f (S, 6) and sum_s J_s^T k_s J_s to K; asked of maps that fuse both."""
         raise TypeError(f"{type(self).__name__} does not fuse second derivatives")
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
+    def strain_second(self, plan: OwnPlan, c: OwnConfiguration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum_s sigma_s . e_s(x) at x = 0."""
         K[0] += self._second(plan, c, self.strain, lambda: np.einsum("sia,si->a", plan.B, sigma))
 
     # -- plans of `centres` on a base at rest, which only translate ------------------------------
 
-    def set_centre_values(self, plan: Plan, y: Array, out: Array) -> None:
+    def set_centre_values(self, plan: OwnPlan, y: Array, out: Array) -> None:
         """out_s (S, 6) = J_s y_e with y (E, m)."""
         raise TypeError(f"{type(self).__name__} has no frames at centres")
 
-    def add_centre_vector(self, plan: Plan, p: Array, r: Array) -> None:
+    def add_centre_vector(self, plan: OwnPlan, p: Array, r: Array) -> None:
         """r_e (E, m) += sum_s J_s^T p_s with p (S, 6)."""
         raise TypeError(f"{type(self).__name__} has no frames at centres")
 
-    def add_centre_form(self, plan: Plan, k: Array, K: Array) -> None:
+    def add_centre_form(self, plan: OwnPlan, k: Array, K: Array) -> None:
         """K_e (E, m, m) += sum_s J_s^T k_s J_s with k (S, 6, 6)."""
         raise TypeError(f"{type(self).__name__} has no frames at centres")
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
+    def frame_bias(self, plan: OwnPlan, c: OwnConfiguration, ydot: Array, bias: Array) -> None:
         """Write bias (S, 6): body acceleration of the stations when y moves at rate ydot (E, m)."""
 
         def velocity() -> Array:
@@ -364,7 +378,7 @@ class RodMap(ABC):
 
     # -- equations with symbols ----------------------------------------------------------------
 
-    def symbolic_coordinates(self, c: Configuration) -> Array:
+    def symbolic_coordinates(self, c: OwnConfiguration) -> Array:
         """The coordinates that equations with symbols have for a configuration: q by default."""
         return c.q
 
@@ -384,7 +398,7 @@ class RodMap(ABC):
 
     # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
 
-    def lumped(self, c: Configuration) -> LumpedNodes | None:
+    def lumped(self, c: OwnConfiguration) -> LumpedNodes | None:
         """The nodes, the first of them the base; None if inertia is not lumped.
 
         They may be moved: strains and what acts by them follow their columns, see `LumpedNodes`;
@@ -393,34 +407,36 @@ class RodMap(ABC):
         """
         return None
 
-    def set_coordinates(self, c: Configuration, out: Array) -> None:
+    def set_coordinates(self, c: OwnConfiguration, out: Array) -> None:
         """Write the coordinates out (nq,) of the nodes."""
         raise TypeError(f"{type(self).__name__} has no lumped inertia")
 
     # -- from element variables to coordinates -----------------------------------------------
 
-    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+    def lift_velocity(self, c: OwnConfiguration, x: Array, y: Array) -> None:
         """y (E, m) = T x with x given per element (E, n)."""
         y[...] = x
 
-    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+    def lift_bias(self, c: OwnConfiguration, x: Array, ydot: Array) -> None:
         """Write into ydot (E, m) the second time derivative of y when x moves at rate x (E, n)."""
         ydot[...] = 0.0
 
-    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+    def lift_vector(self, c: OwnConfiguration, ry: Array, r: Array) -> None:
         """r (E, n) = T^T ry with ry (E, m)."""
         r[...] = ry
 
-    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
+    def lift_rows(self, c: OwnConfiguration, Cy: Array, C: Array) -> None:
         """C (E, p, n) = Cy T with Cy (E, p, m): several covectors of each element."""
         C[...] = Cy
 
-    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+    def lift_matrix(
+        self, left: OwnConfiguration, right: OwnConfiguration, Ky: Array, K: Array
+    ) -> None:
         """K (E, n, n) = T_left^T Ky T_right with Ky (E, m, m)."""
         K[...] = Ky
 
     def lift_second(
-        self, c: Configuration, ry: Array, balance: Array | None, K: Array
+        self, c: OwnConfiguration, ry: Array, balance: Array | None, K: Array
     ) -> Array | None:
         """Add to K (E, n, n) the second derivative of ry . y(x).
 
@@ -432,7 +448,7 @@ class RodMap(ABC):
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: OwnConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
@@ -451,7 +467,7 @@ class RodMap(ABC):
 
     # -- helpers for the defaults ------------------------------------------------------------
 
-    def _moved(self, c: Configuration, x: Array) -> Configuration:
+    def _moved(self, c: OwnConfiguration, x: Array) -> Configuration:
         """A new configuration, `c` moved by x."""
         from pliant.lie import se3
 
@@ -460,7 +476,7 @@ class RodMap(ABC):
         self.update(other, base, self.retract(c, base, x))
         return other
 
-    def _second(self, plan: Plan, c: Configuration, evaluate: Any, vector: Any) -> Array:
+    def _second(self, plan: OwnPlan, c: OwnConfiguration, evaluate: Any, vector: Any) -> Array:
         step = 1e-5
         H = np.empty((self.m, self.m))
         for a in range(self.m):
@@ -473,7 +489,7 @@ class RodMap(ABC):
         return 0.5 * (H + H.T)
 
     def _directional(
-        self, plan: Plan, c: Configuration, evaluate: Any, value: Any, v: Array
+        self, plan: OwnPlan, c: OwnConfiguration, evaluate: Any, value: Any, v: Array
     ) -> Array:
         size = float(np.linalg.norm(v))
         if size == 0.0:
@@ -490,47 +506,49 @@ class RodMap(ABC):
 class KernelMap(RodMap):
     """A map whose methods only call kernels. It writes `retract_to`, and `advance_to` if it differs."""
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
+    def update(self, c: OwnConfiguration, base: Array, q: Array) -> None:
         copy(base, c.base)
         copy(q, c.q)
 
-    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+    def retract(self, c: OwnConfiguration, base: Array, x: Array) -> Array:
         out = np.empty(self.nq)
         self.retract_to(c, base, x, out)
         return out
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def retract_to(self, c: OwnConfiguration, base: Array, x: Array, out: Array) -> None:
         combine(1.0, c.q, 1.0, x[6:], out)
 
     def chart_entries(self) -> tuple[Ints, Ints] | None:
         return (NO_TWISTS, NO_TURNS) if type(self).retract_to is KernelMap.retract_to else None
 
-    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+    def advance(self, c: OwnConfiguration, base: Array, x: Array) -> Array:
         out = np.empty(self.nq)
         self.advance_to(c, base, x, out)
         return out
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def advance_to(self, c: OwnConfiguration, base: Array, x: Array, out: Array) -> None:
         self.retract_to(c, base, x, out)
 
-    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+    def lift_velocity(self, c: OwnConfiguration, x: Array, y: Array) -> None:
         copy(x, y)
 
-    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+    def lift_bias(self, c: OwnConfiguration, x: Array, ydot: Array) -> None:
         clear(ydot)
 
-    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+    def lift_vector(self, c: OwnConfiguration, ry: Array, r: Array) -> None:
         copy(ry, r)
 
-    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
+    def lift_rows(self, c: OwnConfiguration, Cy: Array, C: Array) -> None:
         copy(Cy, C)
 
-    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+    def lift_matrix(
+        self, left: OwnConfiguration, right: OwnConfiguration, Ky: Array, K: Array
+    ) -> None:
         copy(Ky, K)
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: OwnConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,

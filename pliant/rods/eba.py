@@ -22,10 +22,8 @@ from pliant.rods import eba_kernels
 from pliant.rods.contract import (
     Array,
     Capabilities,
-    Configuration,
     Formulation,
     Ints,
-    Plan,
     SymbolicRod,
 )
 from pliant.rods.element_kernels import put_stations, take_stations
@@ -81,9 +79,8 @@ class EBAMap(NodalMap):
 
     compiled: ClassVar[bool] = True
 
-    def symbolic_coordinates(self, c: Configuration) -> Array:
+    def symbolic_coordinates(self, c: NodalConfiguration) -> Array:
         """Positions (3,) and unit quaternions (4,) of the nodes after the first, in the world."""
-        assert isinstance(c, NodalConfiguration)
         places = c.controls[1:, :3, 3]
         return np.concatenate([places, c.quaternions[1:]], axis=1).ravel()
 
@@ -162,16 +159,14 @@ class OneSidedEBAMap(EBAMap):
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""
         return math.vertcat(2.0 * C[1:4], chord) / h
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
+    def strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
         run(eba_kernels.place_strain, *self._where(plan, c), plan.e, plan.B)
 
-    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+    def frame_and_strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
         self.frame(plan, c)
         self.strain(plan, c)
 
-    def lumped(self, c: Configuration) -> OneSidedNodes:
-        assert isinstance(c, NodalConfiguration)
+    def lumped(self, c: NodalConfiguration) -> OneSidedNodes:
         if not isinstance(c.nodes, OneSidedNodes):
             plan = self.strains(self.strain_rule()[0])
             assert isinstance(plan, NodalPlan)
@@ -180,8 +175,7 @@ class OneSidedEBAMap(EBAMap):
             c.nodes.where = self._where(plan, c)
         return c.nodes
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
+    def strain_second(self, plan: NodalPlan, c: NodalConfiguration, sigma: Array, K: Array) -> None:
         run(eba_kernels.add_strain_second, *self._where(plan, c), plan.e, sigma, K)
 
     def _where(

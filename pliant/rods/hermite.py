@@ -30,7 +30,6 @@ from pliant.rods.contract import (
     NO_TURNS,
     Array,
     Capabilities,
-    Configuration,
     ForceBasis,
     Formulation,
     Ints,
@@ -174,9 +173,8 @@ class HermiteMap(IncrementMap):
         """Room for one configuration."""
         return HermiteConfiguration(len(self.first), self.nq)
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
+    def update(self, c: HermiteConfiguration, base: Array, q: Array) -> None:
         """Set `c` to base pose (4, 4) and q (nq,): increments, control poses and tangents."""
-        assert isinstance(c, HermiteConfiguration)
         super().update(c, base, q)
         run(hermite_kernels.set_increments, self.third, self.blocks, c.q.reshape(-1, 6), c.psi)
         run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
@@ -185,9 +183,8 @@ class HermiteMap(IncrementMap):
             self.kind, self.third, c.psi, c.plus, c.minus, c.handle, c.middle,
         )  # fmt: skip
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def retract_to(self, c: HermiteConfiguration, base: Array, x: Array, out: Array) -> None:
         """q after nodes moved to g_i exp(x_i) and nodal strains by their variation."""
-        assert isinstance(c, HermiteConfiguration)
         before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
         moves = (base, x.reshape(-1, 6), before, after)
         shape = (self.kind, self.third, self.blocks, c.controls)
@@ -197,47 +194,49 @@ class HermiteMap(IncrementMap):
         """The nodes; nodal strains move by addition."""
         return np.asarray(6 * (self.blocks[:, 2:3] - 1) + np.arange(6)), NO_TURNS
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def advance_to(self, c: HermiteConfiguration, base: Array, x: Array, out: Array) -> None:
         """q after a step linear in q: nodal strains and middle increments move by T x."""
-        assert isinstance(c, HermiteConfiguration)
         before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
         run(hermite_kernels.advance_nodes, c.middle, self.blocks, x.reshape(-1, 6), before, after)
 
     def set_mean_force(
-        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+        self,
+        c: ChainConfiguration,
+        other: ChainConfiguration,
+        index: Ints,
+        r: Array,
+        far: Array,
+        out: Array,
     ) -> None:
         """Poses are the control poses at the far nodes; strains are numbers."""
-        assert isinstance(c, HermiteConfiguration) and isinstance(other, HermiteConfiguration)
         places = index.reshape(-1, 6)[self.blocks[:, 2] - 1]
         nodes = 3 * np.arange(1, len(self.blocks) + 1)
         run(mean_wrenches, c.controls, other.controls, nodes, places, r, far, out)
 
     # -- lifting -----------------------------------------------------------------------------
 
-    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+    def lift_velocity(self, c: HermiteConfiguration, x: Array, y: Array) -> None:
         """y (E, 24) = T x with x (E, 24)."""
-        assert isinstance(c, HermiteConfiguration)
         run(hermite_kernels.lift_velocity, self.third, c.middle, x, y)
 
-    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+    def lift_bias(self, c: HermiteConfiguration, x: Array, ydot: Array) -> None:
         """Second time derivative ydot (E, 24) of y at constant rate x (E, 24)."""
-        assert isinstance(c, HermiteConfiguration)
         shapes = (c.psi, c.plus, c.handle, c.middle)
         run(hermite_kernels.middle_bias, self.kind, self.third, *shapes, x, ydot)
 
-    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
+    def lift_rows(self, c: HermiteConfiguration, Cy: Array, C: Array) -> None:
         """C (E, p, 24) = Cy T with Cy (E, p, 24)."""
-        assert isinstance(c, HermiteConfiguration)
         run(hermite_kernels.lift_rows, self.third, c.middle, Cy, C)
 
-    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+    def lift_matrix(
+        self, left: HermiteConfiguration, right: HermiteConfiguration, Ky: Array, K: Array
+    ) -> None:
         """K (E, 24, 24) = T_left^T Ky T_right."""
-        assert isinstance(left, HermiteConfiguration) and isinstance(right, HermiteConfiguration)
         run(hermite_kernels.lift_matrix, self.third, left.middle, right.middle, Ky, K)
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: HermiteConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
@@ -249,7 +248,6 @@ class HermiteMap(IncrementMap):
         In the chart of `advance` the nodes beyond a bend accelerate: the wrench `balance` leaves on
         them, carried to the handle before the far node, is taken off the covector of Psi_2.
         """
-        assert isinstance(c, HermiteConfiguration)
         self.lift_matrix(c, c, Ky, K)
         d, mu = np.zeros((len(self.first), 6)), np.zeros((self.increments + 1, 6))
         left = _NOTHING if balance is None else balance.reshape(-1, 6)

@@ -93,9 +93,8 @@ class IncrementMap(KernelMap):
         for e in range(len(first) - 1, -1, -1):
             self.owner[first[e] : first[e] + degree] = e
 
-    def trouble(self, c: Configuration) -> str:
+    def trouble(self, c: ChainConfiguration) -> str:
         """Say where control poses turn too far from one to the next."""
-        assert isinstance(c, ChainConfiguration)
         turns = np.linalg.norm(c.psi[:, :3], axis=1)
         k, count = int(np.argmax(turns)), len(turns)
         if turns[k] < _FAR:
@@ -135,30 +134,36 @@ class IncrementMap(KernelMap):
         s = np.asarray(s, dtype=float)
         return CurvePlan(s, *self.basis(s))
 
-    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+    def lift_vector(self, c: ChainConfiguration, ry: Array, r: Array) -> None:
         self.lift_rows(c, ry.reshape(-1, 1, self.m), r.reshape(-1, 1, self.m))
 
     def set_mean_force(
-        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+        self,
+        c: ChainConfiguration,
+        other: ChainConfiguration,
+        index: Ints,
+        r: Array,
+        far: Array,
+        out: Array,
     ) -> None:
-        assert isinstance(c, ChainConfiguration) and isinstance(other, ChainConfiguration)
         poses, own = (c.controls, other.controls), np.arange(1, self.increments + 1)
         run(mean_wrenches, *poses, own, index.reshape(-1, 6), r, far, out)
 
     frames = _plan
     strains = _plan
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
+    def frame(self, plan: CurvePlan, c: ChainConfiguration) -> None:
         self._evaluate(plan, c, True, False)
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: CurvePlan, c: ChainConfiguration) -> None:
         self._evaluate(plan, c, False, True)
 
-    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+    def frame_and_strain(self, plan: CurvePlan, c: ChainConfiguration) -> None:
         self._evaluate(plan, c, True, True)
 
-    def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
-        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+    def _evaluate(
+        self, plan: CurvePlan, c: ChainConfiguration, frames: bool, strains: bool
+    ) -> None:
         run(
             cumulative.evaluate_curve,
             self.kind,
@@ -178,16 +183,16 @@ class IncrementMap(KernelMap):
             plan.stage_pose,
         )
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+    def frame_second(self, plan: CurvePlan, c: ChainConfiguration, f: Array, K: Array) -> None:
         self.frame_tangent(plan, c, f, _NO_FORMS, K)
 
-    def frame_tangent(self, plan: Plan, c: Configuration, f: Array, k: Array, K: Array) -> None:
-        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+    def frame_tangent(
+        self, plan: CurvePlan, c: ChainConfiguration, f: Array, k: Array, K: Array
+    ) -> None:
         curve = (self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose)
         run(cumulative_second.add_frame_second, *curve, f, k, K)
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
-        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+    def strain_second(self, plan: CurvePlan, c: ChainConfiguration, sigma: Array, K: Array) -> None:
         run(
             cumulative_second.add_strain_second,
             self.kind,
@@ -204,8 +209,7 @@ class IncrementMap(KernelMap):
             K,
         )
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
-        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+    def frame_bias(self, plan: CurvePlan, c: ChainConfiguration, ydot: Array, bias: Array) -> None:
         run(
             cumulative_second.frame_bias,
             self.kind,

@@ -30,6 +30,8 @@ from pliant.rods.contract import (
     ForceBasis,
     Ints,
     KernelMap,
+    OwnConfiguration,
+    OwnPlan,
     Plan,
     RodMap,
 )
@@ -425,13 +427,11 @@ class NestedMap(KernelMap):
     def configuration(self) -> NestedConfiguration:
         return NestedConfiguration(self.nq, self)
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def update(self, c: NestedConfiguration, base: Array, q: Array) -> None:
         super().update(c, base, q)
         ask(self.host.update, c.host, base, q[: self.host.nq])
 
-    def trouble(self, c: Configuration) -> str:
-        assert isinstance(c, NestedConfiguration)
+    def trouble(self, c: NestedConfiguration) -> str:
         return self.host.trouble(c.host)
 
     def _move(self, c: NestedConfiguration, base: Array, x: Array, out: Array, chart: str) -> None:
@@ -442,13 +442,17 @@ class NestedMap(KernelMap):
         combine(1.0, c.extra, 1.0, extra, extra)
 
     def set_mean_force(
-        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+        self,
+        c: NestedConfiguration,
+        other: NestedConfiguration,
+        index: Ints,
+        r: Array,
+        far: Array,
+        out: Array,
     ) -> None:
-        assert isinstance(c, NestedConfiguration) and isinstance(other, NestedConfiguration)
         ask(self.host.set_mean_force, c.host, other.host, index[self._entry[6:] - 6], r, far, out)
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def retract_to(self, c: NestedConfiguration, base: Array, x: Array, out: Array) -> None:
         self._move(c, base, x, out, "retract_to")
 
     def chart_entries(self) -> tuple[Ints, Ints] | None:
@@ -458,8 +462,7 @@ class NestedMap(KernelMap):
             return None
         return self._entry[6 + entries[0]] - 6, self._entry[6 + entries[1]] - 6
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def advance_to(self, c: NestedConfiguration, base: Array, x: Array, out: Array) -> None:
         self._move(c, base, x, out, "advance_to")
 
     # -- the map -----------------------------------------------------------------------------
@@ -471,8 +474,7 @@ class NestedMap(KernelMap):
             functions = (plan.behind, plan.zero, plan.ids, plan.W, plan.dW)
             run(nested.set_angles, *functions, c.extra, plan.shift, plan.stretch)
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
-        assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
+    def frame(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         plan.host.grounded = plan.grounded
         ask(self.host.frame, plan.host, c.host)
         self._set(plan, c)
@@ -481,8 +483,7 @@ class NestedMap(KernelMap):
         if self.sliding:
             run(nested.add_slide, plan.W, plan.J)
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
-        assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
+    def strain(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         ask(self.host.strain, plan.host, c.host)
         self._set(plan, c)
         angles = (plan.tube, plan.theta, plan.slope, plan.N, plan.dN)
@@ -490,8 +491,7 @@ class NestedMap(KernelMap):
         if self.sliding:
             run(nested.add_stretch, plan.stretch, plan.dW, plan.e, plan.B)
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
-        assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
+    def frame_second(self, plan: NestedPlan, c: NestedConfiguration, f: Array, K: Array) -> None:
         run(nested.turn_back, plan.theta, plan.shift, f, plan.meets)
         clear(c.K)
         ask(self.host.frame_second, plan.host, c.host, plan.meets, c.K)
@@ -500,15 +500,17 @@ class NestedMap(KernelMap):
         if self.sliding:
             run(nested.add_slide_second, plan.element, f, plan.J, plan.W, K)
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
-        assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
+    def strain_second(
+        self, plan: NestedPlan, c: NestedConfiguration, sigma: Array, K: Array
+    ) -> None:
         run(nested.mask_stress, plan.tube, sigma, plan.meets)
         clear(c.K)
         ask(self.host.strain_second, plan.host, c.host, plan.meets, c.K)
         run(nested.add_block, c.K, K)
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
-        assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
+    def frame_bias(
+        self, plan: NestedPlan, c: NestedConfiguration, ydot: Array, bias: Array
+    ) -> None:
         run(nested.split, ydot, c.y, c.rest)
         ask(self.host.frame_bias, plan.host, c.host, c.y, plan.meets)
         turned = (plan.element, plan.theta, plan.shift, plan.N, plan.J, ydot, plan.meets)
@@ -518,35 +520,32 @@ class NestedMap(KernelMap):
 
     # -- lifting -----------------------------------------------------------------------------
 
-    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def lift_velocity(self, c: NestedConfiguration, x: Array, y: Array) -> None:
         run(nested.split, x, c.r, c.rest)
         ask(self.host.lift_velocity, c.host, c.r, c.y)
         run(nested.join, c.y, c.rest, y)
 
-    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def lift_bias(self, c: NestedConfiguration, x: Array, ydot: Array) -> None:
         run(nested.split, x, c.r, c.rest)
         ask(self.host.lift_bias, c.host, c.r, c.y)
         clear(c.rest)
         run(nested.join, c.y, c.rest, ydot)
 
-    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def lift_vector(self, c: NestedConfiguration, ry: Array, r: Array) -> None:
         run(nested.split, ry, c.y, c.rest)
         ask(self.host.lift_vector, c.host, c.y, c.r)
         run(nested.join, c.r, c.rest, r)
 
-    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
-        assert isinstance(c, NestedConfiguration)
+    def lift_rows(self, c: NestedConfiguration, Cy: Array, C: Array) -> None:
         (E, n), m, q = self.host.elements.shape, self.host.m, Cy.shape[1]
         rows, lifted = np.zeros((E, q, m)), np.zeros((E, q, n))
         run(nested.split_rows, Cy, rows)
         ask(self.host.lift_rows, c.host, rows, lifted)
         run(nested.join_rows, lifted, Cy, C)
 
-    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
-        assert isinstance(left, NestedConfiguration) and isinstance(right, NestedConfiguration)
+    def lift_matrix(
+        self, left: NestedConfiguration, right: NestedConfiguration, Ky: Array, K: Array
+    ) -> None:
         c = left
         run(nested.split_matrix, Ky, c.K, c.below, c.right)
         ask(self.host.lift_matrix, left.host, right.host, c.K, c.lifted)
@@ -556,14 +555,13 @@ class NestedMap(KernelMap):
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: NestedConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
         K: Array,
         passed: Array,
     ) -> None:
-        assert isinstance(c, NestedConfiguration)
         run(nested.split, ry, c.y, c.rest)
         run(nested.split_matrix, Ky, c.K, c.below, c.right)
         left = None

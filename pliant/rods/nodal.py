@@ -27,7 +27,6 @@ from pliant.rods import chain, chain_second, lumped_kernels, spectral_kernels
 from pliant.rods.contract import (
     NO_TURNS,
     Array,
-    Configuration,
     ForceBasis,
     Ints,
     KernelMap,
@@ -210,35 +209,37 @@ class NodalMap(KernelMap):
     def configuration(self) -> NodalConfiguration:
         return NodalConfiguration(self.increments)
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
-        assert isinstance(c, NodalConfiguration)
+    def update(self, c: NodalConfiguration, base: Array, q: Array) -> None:
         super().update(c, base, q)
         run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
         run(lumped_kernels.set_quaternions, c.controls, c.quaternions)
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, NodalConfiguration)
+    def retract_to(self, c: NodalConfiguration, base: Array, x: Array, out: Array) -> None:
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
 
     def chart_entries(self) -> tuple[Ints, Ints]:
         return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, NodalConfiguration)
+    def advance_to(self, c: NodalConfiguration, base: Array, x: Array, out: Array) -> None:
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
 
     def set_mean_force(
-        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+        self,
+        c: NodalConfiguration,
+        other: NodalConfiguration,
+        index: Ints,
+        r: Array,
+        far: Array,
+        out: Array,
     ) -> None:
-        assert isinstance(c, NodalConfiguration) and isinstance(other, NodalConfiguration)
         poses, own = (c.controls, other.controls), np.arange(1, self.increments + 1)
         run(mean_wrenches, *poses, own, index.reshape(-1, 6), r, far, out)
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: NodalConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
@@ -246,7 +247,6 @@ class NodalMap(KernelMap):
         passed: Array,
     ) -> None:
         """Copy Ky and add the second derivative of the chart of `advance`, felt by `balance`."""
-        assert isinstance(c, NodalConfiguration)
         copy(Ky, K)
         if balance is not None:
             chained = (self.kind, self.first, c.psi, c.plus, c.minus)
@@ -254,46 +254,42 @@ class NodalMap(KernelMap):
 
     # -- the map -----------------------------------------------------------------------------
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
+    def frame(self, plan: NodalPlan, c: NodalConfiguration) -> None:
         self._evaluate(plan, c, True, False)
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
         self._evaluate(plan, c, False, True)
 
-    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+    def frame_and_strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
         self._evaluate(plan, c, True, True)
 
-    def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
+    def _evaluate(
+        self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool
+    ) -> None:
         where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
         answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
         run(spectral_kernels.place, *where, frames, strains, *answers)
 
     # -- lumped inertia ------------------------------------------------------------------------
 
-    def lumped(self, c: Configuration) -> ElementNodes:
-        assert isinstance(c, NodalConfiguration)
+    def lumped(self, c: NodalConfiguration) -> ElementNodes:
         if c.nodes is None:
             shape = weights_of(self.order)
             c.nodes = ElementNodes(c.controls, c.quaternions, self.borders, *shape)
         return c.nodes
 
-    def set_coordinates(self, c: Configuration, out: Array) -> None:
-        assert isinstance(c, NodalConfiguration)
+    def set_coordinates(self, c: NodalConfiguration, out: Array) -> None:
         twists, psi = np.zeros((self.increments + 1, 6)), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, c.controls[0], twists, psi)
 
     # -- second derivatives --------------------------------------------------------------------
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
-        assert isinstance(plan, NodalPlan)
+    def frame_second(self, plan: NodalPlan, c: NodalConfiguration, f: Array, K: Array) -> None:
         run(spectral_kernels.add_frame_second, plan.element, plan.L, plan.C, plan.J, f, K)
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
-        assert isinstance(plan, NodalPlan)
+    def strain_second(self, plan: NodalPlan, c: NodalConfiguration, sigma: Array, K: Array) -> None:
         where = (plan.element, plan.L, plan.dL, plan.C, plan.e)
         run(spectral_kernels.add_strain_second, *where, sigma, K)
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
-        assert isinstance(plan, NodalPlan)
+    def frame_bias(self, plan: NodalPlan, c: NodalConfiguration, ydot: Array, bias: Array) -> None:
         run(spectral_kernels.frame_bias, plan.element, plan.L, plan.C, plan.J, ydot, bias)

@@ -125,34 +125,29 @@ class RelativeMap(KernelMap):
         whole = np.arange(self.segments, dtype=np.int64)
         return SegmentChain(self.nq, self._pieces(whole, np.ones(self.segments)))
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
-        assert isinstance(c, SegmentChain)
+    def update(self, c: SegmentChain, base: Array, q: Array) -> None:
         super().update(c, base, q)
         run(relative_kernels.fill, c.q.reshape(-1, self.rows), self.natural, c.x)
         run(relative_kernels.sweep, self.kind, c.pieces, c.x)
 
     # -- the map -----------------------------------------------------------------------------
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
-        assert isinstance(plan, ChainPlan) and isinstance(c, SegmentChain)
+    def frame(self, plan: ChainPlan, c: SegmentChain) -> None:
         where = (self.kind, c.pieces, plan.pieces, c.x, self.rows)
         run(relative_kernels.evaluate_frames, *where, c.base, plan.g, plan.J)
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: SegmentPlan, c: SegmentChain) -> None:
         """Write plan.e; plan.B does not depend on q and was written with the plan."""
-        assert isinstance(plan, SegmentPlan) and isinstance(c, SegmentChain)
         run(relative_kernels.evaluate_strains, plan.segment, self.lengths, c.x, plan.e)
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
-        assert isinstance(plan, ChainPlan) and isinstance(c, SegmentChain)
+    def frame_second(self, plan: ChainPlan, c: SegmentChain, f: Array, K: Array) -> None:
         where = (self.kind, c.pieces, plan.pieces, c.x, self.rows)
         run(relative_kernels.add_frame_second, *where, f, K[0])
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add nothing: strains are linear in q."""
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
-        assert isinstance(plan, ChainPlan) and isinstance(c, SegmentChain)
+    def frame_bias(self, plan: ChainPlan, c: SegmentChain, ydot: Array, bias: Array) -> None:
         own = ydot[0, 6:].reshape(-1, self.rows)
         where = (self.kind, c.pieces, plan.pieces, c.x)
         run(relative_kernels.frame_bias, *where, ydot[0, :6], own, bias)

@@ -42,8 +42,7 @@ class RigidMap(KernelMap):
     def configuration(self) -> RigidConfiguration:
         return RigidConfiguration()
 
-    def lumped(self, c: Configuration) -> LumpedNodes:
-        assert isinstance(c, RigidConfiguration)
+    def lumped(self, c: RigidConfiguration) -> LumpedNodes:
         return c.nodes
 
     def set_coordinates(self, c: Configuration, out: Array) -> None:

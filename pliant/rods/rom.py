@@ -217,8 +217,7 @@ class ROMMap(KernelMap):
         first = self.nq - 3 * (self.order + 1)
         return q[:first].reshape(self.order, -1), q[first:].reshape(-1, 3)
 
-    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
-        assert isinstance(c, PolynomialCoordinates)
+    def retract_to(self, c: PolynomialCoordinates, base: Array, x: Array, out: Array) -> None:
         if not self.free:
             combine(1.0, c.q, 1.0, x[6:], out)
             return
@@ -231,13 +230,12 @@ class ROMMap(KernelMap):
         turns = np.arange(3 * self.order, dtype=np.int64).reshape(-1, 3)
         return NO_TWISTS, turns if self.free else NO_TURNS
 
-    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+    def advance_to(self, c: PolynomialCoordinates, base: Array, x: Array, out: Array) -> None:
         """Move the rotation by x, and the position so that shear and stretch are linear in x.
 
         Positions that are linear in x would stretch a rod by the square of its turn, which a thin one
         resists far more than bending.
         """
-        assert isinstance(c, PolynomialCoordinates)
         self.strain(c.plan, c)
         run(rom_kernels.follow_strains, c.plan.e, c.plan.B, x, c.target)
         self.retract_to(c, base, x, out)
@@ -247,7 +245,7 @@ class ROMMap(KernelMap):
 
     def lift_tangent(
         self,
-        c: Configuration,
+        c: PolynomialCoordinates,
         ry: Array,
         balance: Array | None,
         Ky: Array,
@@ -258,13 +256,12 @@ class ROMMap(KernelMap):
         super().lift_tangent(c, ry, balance, Ky, K, passed)
         if balance is None:
             return
-        assert isinstance(c, PolynomialCoordinates)
         felt = balance[self.m - 3 * (self.order + 1) :].reshape(-1, 3)
         self.strain(c.plan, c)
         run(rom_kernels.pull_back, c.plan.stations, self._inverse, felt, c.sigma)
         self.strain_second(c.plan, c, c.sigma, K)
 
-    def trouble(self, c: Configuration) -> str:
+    def trouble(self, c: PolynomialCoordinates) -> str:
         """Say where the vector part of the quaternion nears its limit."""
         if self.free:
             return ""
@@ -282,29 +279,33 @@ class ROMMap(KernelMap):
 
     # -- the map -----------------------------------------------------------------------------
 
-    def _place(self, plan: Plan, c: Configuration) -> tuple[PolynomialPlan, PolynomialCoordinates]:
-        assert isinstance(plan, PolynomialPlan) and isinstance(c, PolynomialCoordinates)
+    def _place(
+        self, plan: PolynomialPlan, c: PolynomialCoordinates
+    ) -> tuple[PolynomialPlan, PolynomialCoordinates]:
         run(rom_kernels.place, self.free, plan.stations, c.turn, c.shift)
         return plan, c
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
+    def frame(self, plan: PolynomialPlan, c: PolynomialCoordinates) -> None:
         placed, c = self._place(plan, c)
         run(rom_kernels.set_frames, placed.stations, c.base, plan.g, plan.J)
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: PolynomialPlan, c: PolynomialCoordinates) -> None:
         placed, c = self._place(plan, c)
         run(rom_kernels.set_strains, placed.stations, c.shift, plan.e, plan.B)
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
-        assert isinstance(plan, PolynomialPlan) and isinstance(c, PolynomialCoordinates)
+    def frame_second(
+        self, plan: PolynomialPlan, c: PolynomialCoordinates, f: Array, K: Array
+    ) -> None:
         run(rom_kernels.add_frame_second, self.free, plan.stations, c.turn, plan.J, f, K[0])
 
-    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
-        assert isinstance(plan, PolynomialPlan) and isinstance(c, PolynomialCoordinates)
+    def strain_second(
+        self, plan: PolynomialPlan, c: PolynomialCoordinates, sigma: Array, K: Array
+    ) -> None:
         run(rom_kernels.add_strain_second, self.free, plan.stations, c.turn, plan.e, sigma, K[0])
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
-        assert isinstance(plan, PolynomialPlan) and isinstance(c, PolynomialCoordinates)
+    def frame_bias(
+        self, plan: PolynomialPlan, c: PolynomialCoordinates, ydot: Array, bias: Array
+    ) -> None:
         run(rom_kernels.frame_bias, self.free, plan.stations, c.turn, plan.J, ydot[0], bias)
 
     def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:

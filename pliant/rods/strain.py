@@ -199,41 +199,38 @@ class StrainMap(KernelMap):
         fresh = grid._replace(**_state(len(grid.length), self.shape[1]))
         return StrainConfiguration(self.nq, fresh)
 
-    def update(self, c: Configuration, base: Array, q: Array) -> None:
+    def update(self, c: StrainConfiguration, base: Array, q: Array) -> None:
         """Set base pose (4, 4) and q (nq,), and the Magnus steps of the grid."""
-        assert isinstance(c, StrainConfiguration)
         super().update(c, base, q)
         run(strain_kernels.sweep, c.grid, self.steps, c.q.reshape(self.shape), c.total)
 
     # -- the map -----------------------------------------------------------------------------
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
+    def frame(self, plan: StrainPlan, c: StrainConfiguration) -> None:
         """Write plan.g and plan.J."""
-        assert isinstance(plan, StrainPlan) and isinstance(c, StrainConfiguration)
         q, where = c.q.reshape(self.shape), (c.total, plan.stations, plan.step)
         run(
             strain_kernels.evaluate_frames,
             c.grid, self.steps, *where, q, c.base, plan.g, plan.J,
         )  # fmt: skip
 
-    def strain(self, plan: Plan, c: Configuration) -> None:
+    def strain(self, plan: StrainStations, c: Configuration) -> None:
         """Write plan.e; plan.B does not depend on q and was written with the plan."""
-        assert isinstance(plan, StrainStations)
         q = c.q.reshape(self.shape)
         run(strain_kernels.evaluate_strains, plan.segment, plan.phi, plan.natural, q, plan.e)
 
-    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+    def frame_second(self, plan: StrainPlan, c: StrainConfiguration, f: Array, K: Array) -> None:
         """Add to K (1, m, m); `frame` was called with this plan and configuration before."""
-        assert isinstance(plan, StrainPlan) and isinstance(c, StrainConfiguration)
         where = (c.total, plan.stations, plan.step)
         run(strain_second.add_frame_second, c.grid, self.steps, *where, self.rows, f, K[0])
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add nothing: strains are linear in q."""
 
-    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
+    def frame_bias(
+        self, plan: StrainPlan, c: StrainConfiguration, ydot: Array, bias: Array
+    ) -> None:
         """Write bias (S, 6); `frame` was called with this plan and configuration before."""
-        assert isinstance(plan, StrainPlan) and isinstance(c, StrainConfiguration)
         rate = ydot[0]
         own = rate[6:].reshape(self.shape)
         run(strain_second.frame_bias, c.grid, plan.stations, plan.step, rate[:6], own, bias)

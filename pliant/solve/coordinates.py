@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.program import Recurring
 from pliant.model import (
     Array,
     ConvergenceError,
@@ -48,7 +49,7 @@ from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
 from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion
-from pliant.tree.forward import kinetic_energy, set_rates
+from pliant.tree.forward import energy_of_rates, set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
@@ -432,12 +433,15 @@ class CoordinateProblem(Problem):
     def energies(self, path: Trajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies of a motion at some output times, J."""
         quiet = self.effects.at(dict.fromkeys(path.inputs, 0.0))
-        state, work = State(self.tree), Work(self.tree)
+        state, work, v = self.sampler.at(self.rest), Work(self.tree), np.zeros(self.tree.total)
+        move = Recurring(set_rates, self.tree, state, work, v)
         stored, kinetic = [], []
         for k in rows:
-            state.place(path.q[k])
+            self.sampler.at(path.q[k])
             stored.append(energy.potential(self.effects, state, quiet))
-            kinetic.append(kinetic_energy(self.tree, state, work, path.v[k]))
+            v[...] = path.v[k]
+            move()
+            kinetic.append(energy_of_rates(self.tree, work))
         columns = [name for name in stored[0] if name != "loads"] if stored else []
         return {
             "kinetic": np.array(kinetic),

@@ -217,6 +217,8 @@ def _twist_at(rod: Rod, function: Callable[[float], Any], s: float) -> Array:
 
 def require_closed(effects: Effects, q: Array) -> None:
     """Refuse to begin at a configuration that does not keep the constraints."""
+    if not effects.hard:
+        return
     state = State(effects.tree).place(q)
     for term in effects.hard:
         if term.rows[0] < effects.tree.n:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.calls import execute
-from pliant.engine.program import Program, ask, record
+from pliant.engine.program import Program, Recurring, ask, record
 from pliant.lie import se3
 from pliant.model import Frame
 from pliant.physics.effects import Effects
@@ -32,8 +32,10 @@ class Sampler(threading.local):
         self.tree = effects.tree
         self._state = State(self.tree)
         self._placed = False
-        self._moving: tuple[Array, Array, list[Array]] | None = None
-        """Coordinates, rates and the element variables' rates of all parts, as last asked for."""
+        self._v = np.zeros(self.tree.total)
+        self._lift = Recurring(self._set_lifted)
+        self._moving: tuple[Array, Array] | None = None
+        """Coordinates and rates, as last asked for."""
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Program] = {}
         """Place the robot and the sections of a plan, by the key of the plan."""
@@ -49,9 +51,13 @@ class Sampler(threading.local):
         """Per part, the rates (E, m) of element variables; computed once for all parts of a robot."""
         known = self._moving
         if known is None or not (np.array_equal(known[0], state.q) and np.array_equal(known[1], v)):
-            lifted = self.tree.variations(state, v)[1]
-            known = self._moving = (state.q.copy(), np.array(v, dtype=float), lifted)
-        return known[2]
+            self._v[...] = v
+            self._lift()
+            self._moving = (state.q.copy(), np.array(v, dtype=float))
+        return self._rates
+
+    def _set_lifted(self) -> None:
+        self._rates = self.tree.variations(self._state, self._v)[1]
 
     def frame(self, q: Array, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or body."""
@@ -93,6 +99,7 @@ class Sampler(threading.local):
                 self._state.q[...] = row
                 program()
                 poses[...] = plan.g
+        self._state.renew()
         return found
 
     def _place_sections(self, i: int, plan: Plan) -> None:

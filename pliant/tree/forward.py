@@ -100,5 +100,10 @@ def _station_rates(part: Part, at: PartState, w: PartWork, wanted: bool, strains
 def kinetic_energy(tree: Tree, state: State, work: Work, v: Array) -> float:
     """Kinetic energy of all sections and bodies at rates v (total,), J."""
     set_rates(tree, state, work, v)
+    return energy_of_rates(tree, work)
+
+
+def energy_of_rates(tree: Tree, work: Work) -> float:
+    """Kinetic energy at the twists that `set_rates` wrote, J."""
     parts = zip(tree.parts, work.parts, strict=True)
     return sum(0.5 * float(np.sum(part.M * w.eta[: part.inertial] ** 2)) for part, w in parts)

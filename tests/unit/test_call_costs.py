@@ -1,10 +1,9 @@
-"""What a call costs outside of kernels, counted in calls of Python functions and in what is shared."""
+"""What a call costs outside of kernels: what robots of one kind share, and what is done only once."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,30 +11,13 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.engine import linking
 from pliant.engine.arrays import combine
 from pliant.engine.by_value import by_value
-from pliant.engine.linking import link
 from pliant.engine.program import Recurring, record, recorder
 from pliant.model.telling import untold
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.statics import Equilibrium
-
-
-def python_calls(function: Callable[[], object]) -> int:
-    """Calls of Python functions and of built-in ones while a function runs."""
-    count = 0
-
-    def note(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def soft_arm(E: float = 1e6, natural: float = 0.0, length: float = 1.0) -> pl.Robot:
@@ -130,20 +112,28 @@ def test_robots_in_turns_and_in_threads_are_as_alone(mesh: Any) -> None:
 # -- linking ---------------------------------------------------------------------------------------
 
 
-def test_linking_a_longer_program_takes_no_more_python_calls() -> None:
-    def calls(count: int) -> int:
-        arrays = [np.zeros(4) for _ in range(count)]
+def test_threads_never_give_two_kernels_the_same_number() -> None:
+    class Item:
+        pass
 
-        def combined() -> None:
-            for k in range(count):
-                combine(1.0, arrays[k], 2.0, arrays[-k], arrays[k])
+    items = [[Item() for _ in range(2000)] for _ in range(4)]
+    barrier = threading.Barrier(len(items))
 
-        entries = record(combined).entries
-        link(entries)  # the kernel is met
-        return python_calls(lambda: link(entries))
+    def number(some: list[Item]) -> list[int]:
+        barrier.wait()
+        return [linking._number(item) for item in some]
 
-    few, many = calls(10), calls(110)
-    assert (many - few) / 100 < 1
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(items)) as pool:
+            numbers = [n for some in pool.map(number, items) for n in some]
+    finally:
+        sys.setswitchinterval(interval)
+        for some in items:
+            for item in some:
+                del linking._numbers[item]
+    assert len(set(numbers)) == len(numbers)
 
 
 # -- whole calls -----------------------------------------------------------------------------------
@@ -199,3 +189,23 @@ def test_a_first_equilibrium_repeats_its_programs_and_not_its_python(
     found = soft_arm().statics(formulation=pl.Spectral(3, 5))
     assert found.iterations > 3
     assert balanced.count(True) == 2, "once at once and once to be recorded"
+
+
+def test_rates_are_those_of_the_configuration_that_was_asked_for() -> None:
+    """Sections, rates and energies come from passes that are recorded once and repeated."""
+    robot = soft_arm()
+    with untold():
+        motion = robot.simulate(0.1, 0.01, formulation=pl.BSpline(3, 6))
+    path, problem = motion._path, motion._compiled
+    s, order = np.array([0.3, 1.0]), [3, 1, 10, 3, 7, 0, 5]
+    for k in order:
+        alone = CoordinateProblem(problem.description, problem.formulations)
+        q, v = path.q[k], path.v[k]
+        twists = problem.sampler.velocities(q, v, "arm", s)
+        assert np.array_equal(twists, alone.sampler.velocities(q, v, "arm", s))
+        problem.sampler.poses_along(path.q, "arm", s)  # ends at the last configuration
+    energies = problem.energies(path, np.array(order))
+    for n, k in enumerate(order):
+        alone = CoordinateProblem(problem.description, problem.formulations)
+        for name, values in alone.energies(path, np.array([k])).items():
+            assert energies[name][n] == pytest.approx(values[0], rel=1e-12, abs=1e-15)

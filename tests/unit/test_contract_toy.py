@@ -25,6 +25,7 @@ from pliant.solve.load_steps import StaticSolver
 from pliant.solve.modes import modal_analysis
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolution
+from tests.test_house import Helix, Torsion
 
 SEGMENTS = 2
 STEP = 3e-5
@@ -282,3 +283,21 @@ def test_the_series_of_the_toy_is_the_matrix_exponential() -> None:
     x = np.array([0.3, -0.2, 0.5, 0.1, 0.7, -0.4])
     assert exponential(x) == pytest.approx(expm(hat(x)), abs=1e-14)
     assert np.array_equal(unhat(hat(x)), x)
+
+
+def test_it_hangs_on_a_joint_of_ones_own_and_carries_it() -> None:
+    """A screw between two rods, held by a spring that a user wrote: all three in plain Python."""
+    tips = []
+    for formulation in (Toy(), Strain(order=0, segments=SEGMENTS)):
+        robot = pl.Robot()
+        soft = Material(E=1e6, nu=0.5, rho=1000.0, viscosity=100.0)
+        shape, lies = Circle(0.01), along("x")
+        base = robot.add_rod("arm", 0.2, shape, soft, lies, formulation=formulation)
+        nut = robot.add_body("nut", 0.01, (1e-5, 1e-5, 1e-5), on=base.tip, joint=Helix(0.05))
+        robot.add_rod("fore", 0.1, shape, soft, lies, base=nut.origin, formulation=formulation)
+        robot.add(Torsion("spring", nut.origin, 0.05))
+        motion = robot.simulate(0.02, 1e-3, integrator=Midpoint())
+        tips.append(motion.tip("fore"))
+        assert abs(motion.energy["balance"]).max() < 1e-3 * motion.energy["kinetic"].max()
+    assert np.abs(tips[0] - tips[0][0]).max() > 1e-3
+    assert tips[0] == pytest.approx(tips[1], abs=1e-5)

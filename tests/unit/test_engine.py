@@ -117,10 +117,16 @@ def test_calls_with_arguments_of_other_types_have_other_keys() -> None:
         ((np.zeros(1), np.zeros(1)), np.zeros(1)), ((np.zeros(1),), np.zeros(1), np.zeros(1)),
         ((np.zeros(1), np.zeros(1), np.zeros(1)),),
     ]  # fmt: skip
-    calls_of_one = [(copy, given) for given in arguments]
-    keys, sizes = np.zeros(len(arguments), dtype=np.int64), np.zeros(len(arguments) + 1, np.int64)
-    linking.inspect(*linking._taken_apart(calls_of_one), keys, sizes)
-    assert len(set(keys.tolist())) == len(arguments)
+    keys = []
+    for given in arguments:
+        tags, items = [], []
+        for value in given:
+            linking._append(value, tags, items)
+        key, sizes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        starts, one = np.array([0, len(tags)]), np.ones(1, dtype=np.int64)
+        linking.inspect(np.array(tags), np.array(items), starts, one, key, sizes)
+        keys.append(int(key[0]))
+    assert len(set(keys)) == len(arguments)
 
 
 def test_a_program_within_another_is_linked_once() -> None:

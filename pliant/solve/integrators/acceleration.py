@@ -20,20 +20,15 @@ from pliant._numba import kernel
 from pliant.engine import loops
 from pliant.engine.arrays import combine, copy, put, put_values
 from pliant.engine.newton import Policy
-from pliant.engine.program import ask, run, when
-from pliant.linalg.scatter import add_at, norms
+from pliant.engine.program import run, when
+from pliant.linalg.scatter import add_at
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.integrators.coefficients import Coefficients
-from pliant.solve.integrators.contract import (
-    StepError,
-    Stepper,
-    rounding_force,
-    step_failed,
-)
+from pliant.solve.integrators.contract import Stepper, rounding_force
 from pliant.solve.integrators.drives import set_driven
 from pliant.solve.integrators.motion_balance import dynamic_balance, inertia_forces
 from pliant.solve.integrators.resolved_accelerations import (
@@ -70,11 +65,8 @@ class AccelerationStepper(Stepper):
         self._frees = undamped and bool(effects.hard) and len(self.tree.parts) > 1
         """Whether accelerations are freed of what alternates; rods alone have shown no harm by it."""
         total = self.tree.total
-        self.v, self.acc, self.like, self.v1, self.acc1, self.like1 = (
-            np.zeros(total) for _ in range(6)
-        )
-        self.D, self.last, self._driven = np.zeros(total), np.zeros(total), np.zeros(total)
-        self._reaction = np.zeros(total)
+        self.acc, self.like, self.v1, self.acc1, self.like1 = np.zeros((5, total))
+        self.D, self.last, self._driven, self._reaction = np.zeros((4, total))
         self._stops = Stops(self) if effects.one_sided else None
         self._rough, self._hit, self._unsolved = np.zeros((3, 1), dtype=np.int64)
         """Whether the step began far from balance, whether rows began to hold in it, and whether the
@@ -86,6 +78,11 @@ class AccelerationStepper(Stepper):
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
         else:
             self.v_slope, self.a_slope = coefficients.slopes(h)
+            if coefficients.gamma < 0.7:
+                self.hint += (
+                    ", viscosity, Midpoint(), or an integrator that damps what the step does not "
+                    "resolve: GeneralizedAlpha(rho=0.5) or Newmark(beta=0.3025, gamma=0.6)"
+                )
 
     # -- state -------------------------------------------------------------------------------
 
@@ -136,19 +133,10 @@ class AccelerationStepper(Stepper):
         if self.coefficients is not None:
             self.like += added
 
-    def velocity(self) -> Array:
-        """Coordinate rates (total,)."""
-        return self.v
-
-    def note_rates(self, b: State) -> None:
-        """Rates are part of the state."""
-        copy(self.v, self.rates)
-
     # -- one step ----------------------------------------------------------------------------
 
     def begin_step(self, a: State, b: State) -> None:
         """Set the increments of prescribed joints."""
-        combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
         set_driven(self.effects, a, self.joint_q, self._driven)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
@@ -178,8 +166,7 @@ class AccelerationStepper(Stepper):
         put(self._driven, self.tree.prescribed, self.D)
         copy(self.z, self.trial)
 
-    def aim_at(self, leader: Stepper, b: State) -> None:
-        assert isinstance(leader, AccelerationStepper)
+    def aim_at(self, leader: AccelerationStepper, b: State) -> None:
         copy(leader.D, self.D)
         copy(leader.trial, self.trial)
         put(self._driven, self.tree.prescribed, self.D)
@@ -195,8 +182,7 @@ class AccelerationStepper(Stepper):
 
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         filled = self.tangent if tangent else None
-        u = self.after[: len(self.before)]
-        copy(self.balance_at(b, self.v1, self.trial, u, filled), self.left)
+        copy(self.balance_at(b, self.v1, self.trial, self.u, filled), self.left)
         self.measure_left()
 
     def _set_kinematics(self) -> None:
@@ -221,11 +207,9 @@ class AccelerationStepper(Stepper):
 
     def weigh(self, a: State, b: State) -> None:
         """Let the scale be as large as all forces but those of inertia."""
-        inertia = inertia_forces(self.tree, b, self.workspace, self._other)
-        rows = (self.effects.gap_rows, self.effects.gap_weights)
-        where = (self.left, inertia, self.tree.coordinates, *rows)
-        run(weigh_forces, *where, self.tree.heaviness * self.a_slope, self.numbers)
-        self.measure_left()
+        forces = inertia_forces(self.tree, b, self.workspace, self._other)
+        combine(1.0, self.left, -1.0, forces, forces)
+        self.weigh_play(forces, self.tree.coordinates, self.tree.heaviness * self.a_slope, 0.0)
 
     def move_iterate(self, a: State, b: State) -> None:
         run(add_at, self.tree.coordinates, self.x, self.D)
@@ -239,18 +223,15 @@ class AccelerationStepper(Stepper):
             self._stops.look(self._hit)
         if self.books:
             self._account_loss(a, b)
-            for term in self.effects.terms:
-                ask(term.add_work_done, a, b, self.mean, self.account[:1])
+            self.effects.add_work(a, b, self.mean, self.account[:1])
         if len(self.tree.prescribed):
             at = self.tree.prescribed
             run(add_drive_work, self.left, self.D, at, self._reaction, self.account)
-        copy(b.q, self.q)
-        copy(self.trial, self.z)
+        self.take_over(b)
         copy(self.D, self.last)
         for new, old in ((self.v1, self.v), (self.acc1, self.acc), (self.like1, self.like)):
             copy(new, old)
         run(know_last, self.counts)
-        copy(self.after[: len(self.before)], self.before)
         if self._frees:
             run(mark_unbalanced, self.numbers, self._rough)
             when(self._rough, self._free_acceleration, b)
@@ -293,18 +274,7 @@ class AccelerationStepper(Stepper):
                 combine(1.0 / self.h, end.inner.e, -1.0 / self.h, start.inner.e, w.inner_rate)
                 combine(0.5, end.inner.e, 0.5, start.inner.e, w.inner_met)
             moment = Moment(tree, state, work, self.mean, self.trial, v=mean, memory=self.memory)
-            for term in self.effects.terms:
-                ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
-
-    def error(self, reason: str) -> StepError:
-        """The error of a step, with what went wrong and what to try."""
-        hint = "a smaller dt"
-        if self.coefficients is not None and self.coefficients.gamma < 0.7:
-            hint += (
-                ", viscosity, Midpoint(), or an integrator that damps what the step does not resolve: "
-                "GeneralizedAlpha(rho=0.5) or Newmark(beta=0.3025, gamma=0.6)"
-            )
-        return step_failed(self.h, reason, hint, POLICY.iterations)
+            self.effects.add_losses(moment, 0.5 * self.h, self.account[1:])
 
 
 @kernel
@@ -324,20 +294,6 @@ def euler_kinematics(h, D, v, v1, acc1, like1):  # type: ignore[no-untyped-def]
         v1[i] = D[i] / h
         acc1[i] = (v1[i] - v[i]) / h
         like1[i] = 0.0
-
-
-@kernel
-def weigh_forces(left, inertia, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the forces left - inertia (total,); where there are none, as `heavy`
-    times the weighted gaps: what it takes to close them within the step.
-    """
-    gaps = heavy * norms(left, free, rows, weights)[1]
-    total = 0.0
-    for at in free:
-        total += (left[at] - inertia[at]) ** 2
-    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total))
-    if numbers[loops.SCALE] < loops.NOTHING * gaps:
-        numbers[loops.SCALE] = gaps
 
 
 @kernel

@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine import loops, modes
-from pliant.engine.arrays import copy
+from pliant.engine.arrays import combine, copy
 from pliant.engine.loops import GAP, KEPT, SCALE, SIZE
 from pliant.engine.newton import INFINITE, LOST, REASONS, SINGULAR, SLOW, Policy
 from pliant.engine.program import ask, include, record, run
@@ -26,7 +26,7 @@ from pliant.linalg.scatter import largest, norms
 from pliant.model import Rod
 from pliant.model.checks import StepError
 from pliant.physics.effects import Effects, Inputs
-from pliant.rods.contract import Array, RodModel
+from pliant.rods.contract import Array, Ints, RodModel
 from pliant.solve.newton import Equations, negate
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -53,6 +53,8 @@ class Stepper(Equations):
     the last step. after (W,) : inputs at the end of the step, its first entries the
     numbers u (J,), then what prescribed joints do; before (J,) : u at its start, mean (J,) : between.
     memory : what terms keep from step to step; acted (J,) : u as it acts where the last step ended.
+    u (J,) : numbers of the inputs at the end of the step.  v (total,) : rates at its start, where the
+    stepper has them.
     """
 
     nodes: ClassVar[Array] = np.ones(1)
@@ -60,6 +62,8 @@ class Stepper(Equations):
     those of the end first, then the others."""
     books: bool = True
     """Whether energy is accounted for; it costs time."""
+    hint: str = "a smaller dt"
+    """What to try where a step fails."""
 
     def __init__(self, effects: Effects, h: float, policy: Policy, tolerance: float) -> None:
         self.tangent = effects.tangent(False)
@@ -80,7 +84,7 @@ class Stepper(Equations):
         self.before, self.mean = np.zeros(count), np.zeros(count)
         self.after = np.zeros(count + joints.width)
         ends = count + np.cumsum([0, len(joints.q_places), len(joints.v_places)])
-        self.joint_q = self.after[ends[0] : ends[1]]
+        self.u, self.joint_q = self.after[:count], self.after[ends[0] : ends[1]]
         """Coordinates, velocities and accelerations of prescribed joints at the end of the step."""
         self.joint_v, self.joint_acc = self.after[ends[1] : ends[2]], self.after[ends[2] :]
         self.numbers[loops.TOLERANCE] = tolerance
@@ -90,7 +94,7 @@ class Stepper(Equations):
         width = tree.nq + tree.total + count + 2
         self.capacity = min(_SNAPSHOTS, max(1, _NUMBERS // width))
         """Snapshots that one call can keep."""
-        self.rates = np.zeros(tree.total)
+        self.v, self.rates = np.zeros((2, tree.total))
         """What a snapshot keeps of the rates, see `note_rates`."""
         sizes = (tree.nq, tree.total, len(self.account), count)
         self._snapshots = tuple(np.empty((self.capacity, size)) for size in sizes)
@@ -136,9 +140,9 @@ class Stepper(Equations):
         """Let the inputs have the numbers u (J,) from now on, at the start of the next step."""
         self.before[...] = self.acted[...] = u
 
-    @abstractmethod
     def velocity(self) -> Array:
         """Coordinate rates (total,) at the present configuration."""
+        return self.v
 
     def rings(self) -> bool:
         """Whether the rates are mostly those of modes that the step does not resolve.
@@ -148,9 +152,9 @@ class Stepper(Equations):
         """
         return False
 
-    @abstractmethod
     def note_rates(self, b: State) -> None:
         """Write to `rates` what `rates_of` needs to find the rates at the end of a step."""
+        copy(self.v, self.rates)
 
     def rates_of(self, q: Array, noted: Array) -> Array:
         """Coordinate rates (T, total) of snapshots, from configurations (T, nq) and what was noted."""
@@ -222,6 +226,13 @@ class Stepper(Equations):
         rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
         run(measure_residual, self.left, *rows, self.numbers)
 
+    def weigh_play(self, play: Array, places: Ints, heavy: float, part: float) -> None:
+        """Let the scale be as large as what is in play, as `weigh_residual` does."""
+        effects = self.effects
+        left = (self.left, self.tree.coordinates, effects.gap_rows, effects.gap_weights)
+        run(weigh_residual, play, places, *left, heavy, part, self.numbers)
+        self.measure_left()
+
     def weigh(self, a: State, b: State) -> None:
         """Set the scale from the first residual of a step."""
 
@@ -236,11 +247,12 @@ class Stepper(Equations):
     def feed(self) -> None:
         """Replace inputs that are asked for by those that act at the end of a step."""
         for term, memory in self._fed:
-            ask(term.feed, self.h, memory, self.after[: len(self.before)])
+            ask(term.feed, self.h, memory, self.u)
 
     def begin_fed_step(self, a: State, b: State) -> None:
         """Set the equations of a step to inputs that are asked for."""
         self.feed()
+        combine(0.5, self.before, 0.5, self.u, self.mean)
         self.begin_step(a, b)
 
     def accept_fed_step(self, a: State, b: State) -> None:
@@ -249,9 +261,19 @@ class Stepper(Equations):
         copy(self.before, self.acted)
         for term, memory in self._fed:
             ask(term.keep, self.h, b, memory, self.acted)
+        self.record_terms(self.workspace)
+
+    def take_over(self, b: State) -> None:
+        """Let the end of the step be the start of the next one."""
+        copy(b.q, self.q)
+        copy(self.trial, self.z)
+        copy(self.u, self.before)
+
+    def record_terms(self, work: Work) -> None:
+        """Write down what terms record of the step."""
         for term in self.effects.terms:
             if term.records:
-                ask(term.record, self.workspace, self.z, self.account[2:][term.record_at])
+                ask(term.record, work, self.z, self.account[2:][term.record_at])
 
     def keep_snapshot(self, b: State) -> None:
         """Keep the state at the end of a step."""
@@ -265,9 +287,9 @@ class Stepper(Equations):
             run(write_row, self.counts, array, kept)
         run(count_row, self.counts)
 
-    @abstractmethod
-    def aim_at(self, leader: Stepper, b: State) -> None:
-        """Set the iterate to that of another stepper, at the end of its step."""
+    def aim_at(self, leader: Any, b: State) -> None:
+        """Set the iterate to that of another stepper of the same kind, at the end of its step."""
+        raise TypeError(f"a {type(self).__name__} has no equations that a neighbour could correct")
 
     def _equations(self, place: Any, fill: Any) -> None:
         """The residual and the right-hand side of the equations of a correction, at the iterate."""
@@ -343,19 +365,8 @@ class Stepper(Equations):
         self.done, self.problem, self.counts[loops.KEPT] = 0, "", 0
         wanted = np.zeros(len(rows), dtype=np.bool_) if wanted is None else wanted
         while self.done < len(rows):
-            table = self._table(len(rows) - self.done)
-            plain = isinstance(table, list)
-            count = min(len(rows), self.done + _SHORT_LIVED) if plain else len(rows)
-            loop = modes.uncompiled(loops.__name__) if plain else loops
-            rest = slice(self.done, count)
-            todo = (self.control, rows[rest], wanted[rest], self.after)
-            taken, end = loop.take_steps(table, self.side, *todo)
-            if end == loops.NEEDS_PIVOTING and not plain:
-                loop = modes.uncompiled(loops.__name__)
-                one = slice(self.done + taken, self.done + taken + 1)
-                todo = (self.control, rows[one], wanted[one], self.after)
-                more, end = loop.take_steps(self._plain, self.side, *todo)
-                taken += more
+            rest = slice(self.done, None)
+            taken, end = self.take_some(rows[rest], wanted[rest], len(rows) - self.done)
             if end == loops.PAUSE:
                 self._finish(bool(wanted[self.done + taken]))
                 taken, end = taken + 1, loops.CONVERGED
@@ -364,6 +375,24 @@ class Stepper(Equations):
             if end != loops.CONVERGED:
                 raise self.error(self.problem or REASONS[end])
         return self.done
+
+    def take_some(self, rows: Array, wanted: Any, ahead: int) -> tuple[int, int]:
+        """Take steps until one fails, pauses or is the last: how many, and how the last one ended.
+
+        ahead : steps that are to come, for they are few if their programs are not recorded. A step that
+        needs row exchanges is taken in plain Python.
+        """
+        table, plain = self._table(ahead), modes.uncompiled(loops.__name__)
+        compiled = not isinstance(table, list)
+        count = len(rows) if compiled else _SHORT_LIVED
+        todo = (self.control, rows[:count], wanted[:count], self.after)
+        taken, end = (loops if compiled else plain).take_steps(table, self.side, *todo)
+        if end == loops.NEEDS_PIVOTING and compiled:
+            one = slice(taken, taken + 1)
+            todo = (self.control, rows[one], wanted[one], self.after)
+            more, end = plain.take_steps(self._plain, self.side, *todo)
+            taken += more
+        return taken, int(end)
 
     def one_step(self, row: Array) -> Callable[[], bool]:
         """A call that takes the step to inputs row (1, W), whatever they are then; False if it failed.
@@ -406,9 +435,9 @@ class Stepper(Equations):
         """Sentences for the user about the motion so far."""
         return []
 
-    @abstractmethod
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
+        return step_failed(self.h, reason, self.hint, int(self.counts[loops.LIMIT]))
 
 
 class Integrator(ABC):
@@ -513,6 +542,20 @@ def measure_residual(r, free, rows, weights, multipliers, numbers):  # type: ign
     forces, gaps = norms(r, free, rows, weights)
     numbers[SIZE] = forces + gaps * numbers[SCALE]
     numbers[GAP] = largest(r, multipliers)
+
+
+@kernel
+def weigh_residual(play, places, r, free, rows, weights, heavy, part, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as `play` in some places and a part of the residual r (total,); where
+    there are none, as `heavy` times the weighted gaps: what it takes to close them within the step.
+    """
+    forces, gaps = norms(r, free, rows, weights)
+    total = 0.0
+    for at in places:
+        total += play[at] ** 2
+    numbers[SCALE] = max(numbers[SCALE], np.sqrt(total), part * forces)
+    if numbers[SCALE] < loops.NOTHING * heavy * gaps:
+        numbers[SCALE] = heavy * gaps
 
 
 @kernel

@@ -13,21 +13,10 @@ from pliant.tree.state import State
 
 def set_driven(effects: Effects, a: State, joint_q: Array, out: Array) -> None:
     """Write to out (total,) the increments that lead prescribed coordinates from a to joint_q."""
-    tree, at = effects.tree, 0
-    for i, driver in tree.drivers.items():
-        part, places = tree.parts[i], driver.coordinates
-        change, target = np.zeros(part.joint.nv), np.zeros(part.joint.nq)
-        copy(a.parts[i].joint_q, target)
-        put_values(joint_q[at : at + len(places)], places, target)
-        ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
-        put_values(change, part.joint_index, out)
-        at += len(places)
-    for places, numbers in effects.prescribed.maps:
-        now, change = np.zeros(len(places)), np.zeros(len(places))
-        take(a.q, places, now)
-        combine(1.0, joint_q[at : at + len(places)], -1.0, now, change)
-        put_values(change, numbers, out)
-        at += len(places)
+    target = np.zeros(len(a.q))
+    copy(a.q, target)
+    put_values(joint_q, effects.prescribed.q_places, target)
+    set_moved(effects, a.q, target, out)
 
 
 def set_moved(effects: Effects, before: Array, after: Array, out: Array) -> None:

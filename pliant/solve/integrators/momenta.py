@@ -28,12 +28,12 @@ from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import log_relative_array
-from pliant.linalg.scatter import add_at, norms
+from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
 from pliant.rods.contract import Array
-from pliant.solve.integrators.contract import StepError, Stepper, rounding_force, step_failed
+from pliant.solve.integrators.contract import Stepper, rounding_force
 from pliant.solve.integrators.drives import set_moved
 from pliant.solve.integrators.impacts import Impacts
 from pliant.solve.mass import Mass
@@ -64,11 +64,15 @@ class MomentumStepper(Stepper):
         self.mass = Mass(effects)
         self.numbers[loops.FLOOR] = h * rounding_force(effects, h)
         self.counts[loops.KNOWS_LAST] = -1
-        self.p, self.given, self.goal, self._known = (np.zeros(tree.total) for _ in range(4))
+        self.p, self.given, self.goal, self._known, self._variation, self._leaving = np.zeros(
+            (6, tree.total)
+        )
+        if not implicit:
+            self.hint = (
+                "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
+            )
         self._acting = self.mean if implicit else self.before
         self._previous, self._next = np.zeros(tree.nq), np.zeros(tree.nq)
-        self._variation = np.zeros(tree.total)
-        self._leaving = np.zeros(tree.total)
         self.impacts = Impacts(effects, self.mass)
 
     # -- state -------------------------------------------------------------------------------
@@ -151,7 +155,6 @@ class MomentumStepper(Stepper):
         """
         work = self.workspace
         step = self.step(a, b, work, False)
-        combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
         copy(self.z, self.trial)
         work.clear(False)
         for term in self.effects.terms:
@@ -183,11 +186,6 @@ class MomentumStepper(Stepper):
         copy(leader.trial, self.trial)
         self._drive(b)
 
-    def error(self, reason: str) -> StepError:
-        hint = "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
-        hint = "a smaller dt" if self.implicit else hint
-        return step_failed(self.h, reason, hint, POLICY.iterations)
-
     # -- equations ---------------------------------------------------------------------------
 
     def place_iterate(self, a: State, b: State) -> None:
@@ -209,11 +207,8 @@ class MomentumStepper(Stepper):
         """Set the momentum (total,) that the step brings to its end, in the residual of the work."""
 
     def weigh(self, a: State, b: State) -> None:
-        effects = self.effects
-        gaps = (effects.gap_rows, effects.gap_weights)
-        where = (self.left, self.goal, self.tree.coordinates, *gaps)
-        run(weigh_momenta, *where, self.tree.heaviness / self.h, self.numbers)
-        self.measure_left()
+        heavy, everywhere = self.tree.heaviness / self.h, np.arange(self.tree.total)
+        self.weigh_play(self.goal, everywhere, heavy, 1.0)
 
     def move_iterate(self, a: State, b: State) -> None:
         copy(self.x, self._variation[: len(self.x)])
@@ -240,16 +235,14 @@ class MomentumStepper(Stepper):
             self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:2])
         copy(arrived, self.p)
         copy(self.q, self._previous)
-        copy(b.q, self.q)
-        copy(self.trial, self.z)
-        copy(self.after[: len(self.before)], self.before)
+        self.take_over(b)
         if len(tree.prescribed):
             self._account_drives(b)
 
     def _account(self, a: State, b: State) -> None:
         """Add work and loss of the step."""
-        tree, terms = self.tree, self.effects.terms
-        if any(term.needs_twists for term in terms):
+        tree = self.tree
+        if any(term.needs_twists for term in self.effects.terms):
             self._set_light_twists(a, b)
         v = np.zeros(tree.total)
         for part, start, end in zip(tree.parts, a.parts, b.parts, strict=True):
@@ -262,9 +255,8 @@ class MomentumStepper(Stepper):
             tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a,
             memory=self.memory,
         )  # fmt: skip
-        for term in terms:
-            ask(term.add_power_lost, moment, self.h, self.account[1:])
-            ask(term.add_work_done, a, b, self.mean, self.account[:1])
+        self.effects.add_losses(moment, self.h, self.account[1:])
+        self.effects.add_work(a, b, self.mean, self.account[:1])
 
     def _set_light_twists(self, a: State, b: State) -> None:
         """Set the mean twists of stations without inertia."""
@@ -308,20 +300,6 @@ def account_drives(prescribed, leaving, owned, moved, share, p, account):  # typ
     for at in prescribed:
         account[0] += share * (leaving[at] + owned[at] - p[at]) * moved[at]
         p[at] = owned[at]
-
-
-@kernel
-def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave and the first residual; where there
-    are none, as `heavy` times the weighted gaps: what it takes to close them within the step.
-    """
-    forces, gaps = norms(left, free, rows, weights)
-    total = 0.0
-    for i in range(goal.shape[0]):
-        total += goal[i] * goal[i]
-    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), forces)
-    if numbers[loops.SCALE] < loops.NOTHING * heavy * gaps:
-        numbers[loops.SCALE] = heavy * gaps
 
 
 @kernel

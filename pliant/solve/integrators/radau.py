@@ -22,10 +22,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine import loops, modes
+from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
-from pliant.engine.program import ask, run, when
+from pliant.engine.program import run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
 from pliant.model import DescriptionError
@@ -173,6 +173,7 @@ class RadauStepper(Stepper):
     """
 
     nodes: ClassVar[Array] = rule.NODES
+    hint = "a smaller tolerance, viscosity, or GeneralizedAlpha(rho=0.5)"
 
     def __init__(self, effects: Effects, h: float, tolerance: float) -> None:
         _check(effects)
@@ -193,7 +194,7 @@ class RadauStepper(Stepper):
         self.X, self.W, self.Y, self.V, self.acc, self.r = (np.zeros((3, total)) for _ in range(6))
         self.last = np.zeros((3, total))
         """Accelerations at the stages of the last step."""
-        self.v, self.a0, self.driven = np.zeros(total), np.zeros(total), np.zeros((3, total))
+        self.a0, self.driven = np.zeros(total), np.zeros((3, total))
         self.known = np.zeros(1, dtype=np.int64)
         """Whether there was a last step."""
         self._dx, self._start = np.zeros(total), np.zeros(total)
@@ -220,7 +221,7 @@ class RadauStepper(Stepper):
         ends = np.array([0, len(self.joint_q), len(self.joint_v), len(self.joint_acc)]).cumsum() + u
         self.stage_u = [row[:u] for row in rows]
         self.stage_joints = [tuple(row[i:j] for i, j in pairwise(ends)) for row in rows]
-        self.joint_q, self.joint_v, self.joint_acc = self.stage_joints[2]
+        self.u, (self.joint_q, self.joint_v, self.joint_acc) = self.stage_u[2], self.stage_joints[2]
 
     @cached_property
     def _mass(self) -> Mass:
@@ -242,12 +243,6 @@ class RadauStepper(Stepper):
         meet_moving(work, self.a, 0.0)
         for term in self.effects.rows:
             term.settle(self.a, work, self.z)
-
-    def velocity(self) -> Array:
-        return self.v
-
-    def note_rates(self, b: State) -> None:
-        copy(self.v, self.rates)
 
     def holders(self) -> list[Any]:
         works = [holder for work in self.works for holder in (work, *work.parts)]
@@ -289,9 +284,6 @@ class RadauStepper(Stepper):
             run(mark_factor, self.matrix.flags, self.counts, self.numbers)
 
         return [guess]
-
-    def aim_at(self, leader: Stepper, b: State) -> None:
-        raise TypeError("the stages of Radau() have no equations that a neighbour could correct")
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -363,17 +355,10 @@ class RadauStepper(Stepper):
         Returns how it ended: CONVERGED, PAUSE if its error is too large, or as Newton's method failed.
         """
         self.problem = ""
-        table = self._table(_MANY)
-        plain = isinstance(table, list)
-        loop = modes.uncompiled(loops.__name__) if plain else loops
-        todo = (self.control, row, _NOT_WANTED, self.after)
-        end = loop.take_steps(table, self.side, *todo)[1]
-        if end == loops.NEEDS_PIVOTING and not plain:
-            loop = modes.uncompiled(loops.__name__)
-            end = loop.take_steps(self._plain, self.side, *todo)[1]
+        end = self.take_some(row, _NOT_WANTED, _MANY)[1]
         self.counts[loops.PAUSED] = 0
         self._taken += 1
-        return int(end)
+        return end
 
     # -- the end of a step -------------------------------------------------------------------
 
@@ -421,12 +406,10 @@ class RadauStepper(Stepper):
         copy(self.acc[2], self.a0)
         put(self.X[2], self.rest, self.z)
         copy(self.acc, self.last)
-        copy(self.after[: len(self.before)], self.before)
+        copy(self.u, self.before)
         copy(self.before, self.acted)
         run(finish, self.step, self.known)
-        for term in self.effects.terms:
-            if term.records:
-                ask(term.record, self.works[2], self.z, self.account[2:][term.record_at])
+        self.record_terms(self.works[2])
 
     def _project(self, b: State) -> None:
         """Take away what of the rates would violate constraints."""
@@ -436,9 +419,8 @@ class RadauStepper(Stepper):
         self._mass.find_rates(b, p, known, self._none, self.v)
 
     def error(self, reason: str) -> StepError:
-        """The error of a step, with what went wrong and what to try."""
-        hint = "a smaller tolerance, viscosity, or GeneralizedAlpha(rho=0.5)"
-        return step_failed(float(self.step[0]), reason, hint, POLICY.iterations)
+        """The error of a step, with its own length."""
+        return step_failed(float(self.step[0]), reason, self.hint, POLICY.iterations)
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, combine, copy
-from pliant.engine.program import ask, run
+from pliant.engine.program import run
 from pliant.rods.contract import Array
 from pliant.solve.integrators import radau_rule as rule
 from pliant.tree.state import State
@@ -48,8 +48,7 @@ class StageAccount:
         self._add_work([a, b], [inputs[0], inputs[3]], self.works_done[3:])
         for i, state in enumerate(stages):
             moment = stepper.moment(state, i, 0.0)
-            for term in stepper.effects.terms:
-                ask(term.add_power_lost, moment, 1.0, self.lost_power[i : i + 1])
+            stepper.effects.add_losses(moment, 1.0, self.lost_power[i : i + 1])
         run(set_drive_power, stepper.tree.prescribed, stepper.r, stepper.V, self.drive_power)
         self.add_part(stepper.step[:1], _WHOLE, self._weights, stepper.account)
 
@@ -61,8 +60,7 @@ class StageAccount:
     def _add_work(self, states: list[State], inputs: list[Array], out: Array) -> None:
         mean = self._stepper.mean
         combine(0.5, inputs[0], 0.5, inputs[1], mean)
-        for term in self._stepper.effects.terms:
-            ask(term.add_work_done, *states, mean, out)
+        self._stepper.effects.add_work(states[0], states[1], mean, out)
 
 
 @kernel
