@@ -29,14 +29,7 @@ SHORT = 1.0
 
 def sleeve(across: int, down: int) -> pl.Robot:
     """The pendulum with a sleeve of as many nodes; the damping of folds goes with their width."""
-    x, z = np.meshgrid(np.linspace(-0.038, 0.038, across), np.linspace(-0.03, -0.129, down))
-    bow = 0.003 * (1 - (x / 0.038) ** 2)
-    count = across * down
-    rows = [(k, k + 1) for k in range(count) if k % across < across - 1]
-    columns = [(k, k + across) for k in range(count - across)]
-    points = np.stack([x.ravel(), bow.ravel(), z.ravel()], axis=1)
-    net = pl.Wireframe(points, np.array(rows + columns))
-    return plot_fabric.sleeve_on_pendulum(net, across, down)
+    return plot_fabric.sleeve_on_pendulum(plot_fabric.drawing(across, down), across, down)
 
 
 def simulate(across: int, down: int, duration: float) -> tuple[float, pl.Motion]:

@@ -1,10 +1,11 @@
 """Random soft robots solved cold: how many shapes are off, and of how many of those you are warned.
 
-Run ``python benchmarks/random_robots.py [--seed 0] [--count 300]``. The truth is a fine solution of the
-same theory (40 control points of degree 5) that follows the branch from the unloaded robot in at least
-40 load steps, or 400 under loads without potential, whose branches no pivot tells apart. The last
-columns compare the estimated errors with the true ones, and what the estimate costs with what the rest
-of the solve costs.
+Run ``python benchmarks/random_robots.py [--seed 0] [--count 300] [--methods SRL EBR]``; methods are
+chosen by how their names begin. The truth is a fine solution of the same theory (40 control points of
+degree 5, 60 elements for cables) that follows the branch from the unloaded robot in at least 40 load
+steps, or 400 under loads without potential, whose branches no pivot tells apart. The last columns
+compare the estimated errors with the true ones, and what the estimate costs with what the rest of the
+solve costs.
 """
 
 from __future__ import annotations
@@ -32,8 +33,14 @@ METHODS: dict[str, Any] = {
     "Spectral()": pl.Spectral(),
     "Shooting()": pl.Shooting(),
     "Collocation()": pl.Collocation(),
+    "SRL(20)": pl.SRL(20),
+    "EBR(20)": pl.EBR(20),
+    "EBA(20)": pl.EBA(20),
+    "ROM(8)": pl.ROM(8, rotation="free"),
+    "ANCF(8)": pl.ANCF(8, planar=False),
 }
-FINE = pl.BSpline(degree=5, points=40)
+FINE: Any = pl.BSpline(degree=5, points=40)
+CABLE: Any = pl.ANCF(60, planar=False)
 LEVELS = (1e-4, 1e-3, 1e-2)
 UNCERTAIN = 1e-5
 """Estimated error of a reference, over the length, above which the robot does not count."""
@@ -52,13 +59,15 @@ class Count:
     uncertain: list[float] = field(default_factory=list)
     """Estimated errors of the references."""
     failed: list[int] = field(default_factory=list)
+    refused: int = 0
+    """Robots that the formulation cannot describe."""
 
 
-def reference(robot: pl.Robot) -> Equilibrium:
+def reference(robot: pl.Robot, fine: Any = FINE) -> Equilibrium:
     """The equilibrium on the branch from the unloaded robot, on a fine grid in short load steps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        still = robot.statics(formulation=FINE)
+        still = robot.statics(formulation=fine)
     problem: Any = still._compiled
     inputs = problem.effects.at(still.inputs)
     steps = 40 if problem.effects.conservative(inputs.u) else 400
@@ -84,19 +93,26 @@ def cost_of_estimate(still: Equilibrium) -> float:
     return spent / (middle - began - spent)
 
 
-def study(seed: int, count: int) -> tuple[dict[str, Count], dict[int, str]]:
+def study(
+    seed: int, count: int, methods: dict[str, Any]
+) -> tuple[dict[str, Count], dict[int, str]]:
     """Solve random robots by all methods; tells which have no reference, and why."""
-    counts: dict[str, Count] = {name: Count() for name in METHODS}
+    counts: dict[str, Count] = {name: Count() for name in methods}
     without: dict[int, str] = {}
     for k in track(range(seed, seed + count), "robots"):
-        robot = random_robot(k)
-        try:
-            truth = reference(robot)
-        except pl.ConvergenceError as error:
-            without[k] = " ".join(str(error).split())[:90]
-            continue
-        for name, formulation in METHODS.items():
-            note(counts[name], robot, formulation, truth, k)
+        truths: dict[bool, Equilibrium | None] = {}
+        for name, formulation in methods.items():
+            robot, cable = random_robot(k), isinstance(formulation, pl.ANCF)
+            if cable not in truths:
+                try:
+                    truths[cable] = reference(robot, CABLE if cable else FINE)
+                except pl.PliantError as error:
+                    truths[cable] = None
+                    if not cable:
+                        without[k] = " ".join(str(error).split())[:90]
+            truth = truths[cable]
+            if truth is not None:
+                note(counts[name], robot, formulation, truth, k)
     return counts, without
 
 
@@ -108,6 +124,9 @@ def note(row: Count, robot: pl.Robot, formulation: Any, truth: Equilibrium, seed
             still = robot.statics(formulation=formulation)
         except pl.ConvergenceError:
             row.failed.append(seed)
+            return
+        except pl.DescriptionError:
+            row.refused += 1
             return
     kinds = (pl.ResolutionWarning, pl.StabilityWarning)
     row.seeds.append(seed)
@@ -124,7 +143,7 @@ def report(counts: dict[str, Count], without: dict[int, str], count: int, seed: 
     """Print the table."""
     title = f"{count} random robots from seed {seed}; {len(without)} without a reference"
     table = Table(title=title)
-    heads = ["solved", "failed", *(f"> {level:g} L" for level in LEVELS)]
+    heads = ["solved", "failed", "refused", *(f"> {level:g} L" for level in LEVELS)]
     heads += ["> 1e-3 L unwarned", "warned, < 2e-4 L", "estimate within 5x", "< 0.1 of > 1e-3 L"]
     heads += ["stable differs", "cost of estimate"]
     for head in ["method", *heads]:
@@ -134,7 +153,14 @@ def report(counts: dict[str, Count], without: dict[int, str], count: int, seed: 
         known = true > np.maximum(1e-7, 10.0 * np.array(row.uncertain))
         ratio = estimated[known] / true[known]
         fine = true < 2e-4
-        cells = [len(true), len(row.failed), *(int(np.sum(true > level)) for level in LEVELS)]
+        if not len(true):
+            continue
+        cells = [
+            len(true),
+            len(row.failed),
+            row.refused,
+            *(int(np.sum(true > level)) for level in LEVELS),
+        ]
         cells += [int(np.sum((true > 1e-3) & ~warned))]
         cells += [f"{int(np.sum(fine & warned))} of {int(np.sum(fine))}"]
         cells += [f"{100 * np.mean((ratio > 0.2) & (ratio < 5.0)):.0f} %"]
@@ -171,8 +197,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--methods", nargs="*", default=[""])
     given = parser.parse_args()
-    report(*study(given.seed, given.count), given.count, given.seed)
+    chosen = {k: v for k, v in METHODS.items() if k.startswith(tuple(given.methods))}
+    report(*study(given.seed, given.count, chosen), given.count, given.seed)
 
 
 if __name__ == "__main__":

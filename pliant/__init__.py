@@ -142,6 +142,7 @@ _HOMES = {
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
+    "pliant.study.switching": ("Switch", "SwitchedMotion", "simulate_switched"),
     "pliant.study.track": ("Track", "track_marker"),
     "pliant.study.workspace": ("workspace",),
     "pliant.files.measurement": ("Measurement", "read_measurement"),
@@ -291,6 +292,11 @@ if TYPE_CHECKING:
     from pliant.study.parallel import simulate_many as simulate_many, statics_many as statics_many
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
+    from pliant.study.switching import (
+        Switch as Switch,
+        SwitchedMotion as SwitchedMotion,
+        simulate_switched as simulate_switched,
+    )
     from pliant.study.track import Track as Track, track_marker as track_marker
     from pliant.study.workspace import workspace as workspace
 

@@ -595,8 +595,9 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; in a
-        motion of a tendon with ``path`` rates tell.  creep : rate below which its friction fades, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; with
+        ``path`` also "way", as the loads came on.  In a motion of a tendon with ``path`` rates tell.
+        creep : rate below which its friction fades, m/s.
         """
         if along is None:
             rubbing = (friction, sliding, creep)
@@ -793,7 +794,7 @@ class Robot:
 
         of : a rod, or Sphere(radius, on="ball") fixed to a body, or several of them.
         against : Plane, Sphere or Cylinder, in the world or fixed to a part; or a rod; or several.
-        friction : coefficient; it acts in motions, not in equilibria.
+        friction : coefficient; equilibria with friction depend on the way, see `start` of `statics`.
         creep : velocity at which friction has 0.7 of its full force, m/s.
         stiffness : None for hard contact with inelastic impacts; else of a spring, N/m, or N/m per
         metre of a rod.  damping : of the spring, s/m.
@@ -1203,7 +1204,7 @@ class Robot:
         """The controllers of a motion, None if there are none; asked : save, resume and error."""
         if controllers is None:
             return None
-        pairs = controller_pairs(controllers, method)
+        pairs = controller_pairs(controllers)
         checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
                       "compare with a motion of half the dt")  # fmt: skip
         watch = asked[0] is not None or asked[1] is not None
@@ -1244,7 +1245,10 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
-        q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
+        q, v = None, None
+        if known is not None:
+            earlier, q, v = known._compiled.settle(*known._final())
+            v = compiled.rates_of(earlier, q, v)
         still = known._still if isinstance(known, Equilibrium) else None
         if points is not None:
             q = compiled.through_points(points, part)
@@ -1404,7 +1408,8 @@ class Robot:
     ) -> Modes:
         """Return the ``count`` slowest undamped vibrations about an equilibrium.
 
-        at : the equilibrium; None solves for it under ``inputs``.  formulation : as for `statics`.
+        at : the equilibrium; None solves for it under ``inputs``.  What friction holds there sticks.
+        formulation : as for `statics`.
         accuracy : such as 1e-3: the mesh is refined until the estimated relative error of every
         frequency is below it.
         """
@@ -1441,5 +1446,6 @@ class Robot:
                 "a formulation with coordinates, for modes are found from its matrices",
                 "give e.g. BSpline(), or at= an equilibrium found with it",
             )
-        modes = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, number)
+        where = (solution.q, solution.z, solution.inputs, number, solution.memory)
+        modes = modal_analysis(problem.effects, *where)
         return Modes(still, modes, time.perf_counter() - began)

@@ -17,11 +17,14 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+LARGEST = 20_000
+"""Bytes of an array from which on a result is not kept, for it takes memory and is rare."""
+
 
 def by_value(most: int) -> Callable[[Function], Function]:
-    """Keep the last `most` results of a function of arrays, tuples of them and hashable arguments.
+    """Keep the last `most` results of a function of arrays and hashable arguments.
 
-    Arrays are equal if all their bytes, shapes and types are.
+    Arrays are equal if all their bytes, shapes and types are. With one that is LARGEST nothing is kept.
     """
 
     def decorate(function: Function) -> Function:
@@ -30,6 +33,8 @@ def by_value(most: int) -> Callable[[Function], Function]:
 
         @wraps(function)
         def call(*arguments: Any) -> Any:
+            if any(isinstance(x, np.ndarray) and x.nbytes >= LARGEST for x in arguments):
+                return function(*arguments)
             key = tuple(map(_value, arguments))
             with lock:
                 if key in kept:
@@ -51,6 +56,4 @@ def _value(argument: Any) -> Any:
     """What stands for an argument in a key."""
     if isinstance(argument, np.ndarray):
         return argument.tobytes(), argument.shape, argument.dtype.char
-    if isinstance(argument, tuple | list):
-        return tuple(map(_value, argument))
     return argument

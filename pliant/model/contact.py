@@ -110,8 +110,9 @@ class Contact(Effect):
     of : a rod or its name, a Sphere, or several of them: the first side.
     against : a surface, a rod or its name, or several of them: the second side. A rod against itself
         does not pass through itself.
-    friction : coefficient of Coulomb friction, in motions.
-    creep : velocity at which friction has 0.7 of its full force, m/s; what sticks creeps below it.
+    friction : coefficient of Coulomb friction.
+    creep : velocity at which friction in motions has 0.7 of its full force, m/s; what sticks creeps
+        below it.
     stiffness : None for surfaces that do not enter each other, with inelastic impacts; else that of a
         spring, N/m, or N/m per metre of a rod.
     damping : of such a spring, s/m: its force is stiffness times overlap times (1 + damping times the

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from scipy import interpolate
 
 from pliant.model.checks import Array
 
@@ -235,7 +234,9 @@ def _rational_spline(entity: _Entity, segments: int) -> Array:
     if degree == 1:
         u = cuts
     weighted = np.column_stack([weights[:, None] * controls, weights])
-    shape = np.stack(interpolate.splev(u, (knots, list(weighted.T), degree)), axis=-1)
+    from scipy.interpolate import splev
+
+    shape = np.stack(splev(u, (knots, list(weighted.T), degree)), axis=-1)
     return np.asarray(shape[:, :3] / shape[:, 3:])
 
 

@@ -102,15 +102,17 @@ class Link(Effect):
         return K
 
     def lengthening(self, length: float) -> Array:
-        """Return (6,): length times what half the square of a shift across adds to the stretch.
+        """Return (6,): what a shift across it adds to its stretch, see `physics.link_kernels`.
 
-        6/5, times the square of the share that bending has in the shift; zero in the other rows.
+        6/5, times the square of the share that bending has in the shift: in the last row for both
+        directions, in the rows of shear over the length (1/m) what one has more than the other.
         """
         found = np.zeros(6)
         if self.beam:
             K = self.stiffness(length)
-            share = K[3:5] * length**2 / (12.0 * K[1::-1])
-            found[3:5] = 1.2 * share**2
+            both = 1.2 * (K[3:5] * length**2 / (12.0 * K[1::-1])) ** 2
+            found[5] = both.min()
+            found[3:5] = (both - found[5]) / length
         return found
 
     def damping(self, length: float) -> Array:

@@ -38,8 +38,9 @@ class Tendon(Effect):
         "tension".
     friction : coefficient of friction at the via-points between its ends; a tendon with friction and a
         given length needs a stiffness.
-    sliding : which way the tendon slid to an equilibrium: "pull" towards its first point, or "release".
-        In a motion the rates tell.
+    sliding : which way the tendon slid to an equilibrium: "pull" towards its first point, "release",
+        or "way": as the loads came on, point by point, with `start` as memory. In a motion the rates
+        tell.
     creep : rate of sliding below which friction fades in a motion, m/s.
     """
 
@@ -51,7 +52,7 @@ class Tendon(Effect):
     )
     slack: float = quantity("metres", "at rest", sign="zero", default=0.0)
     friction: float = quantity("", "coefficient of friction", sign="zero", default=0.0)
-    sliding: str = holds(Choice("before an equilibrium", names=("pull", "release")), "pull")
+    sliding: str = holds(Choice("before an equilibrium", names=("pull", "release", "way")), "pull")
     creep: float = quantity("m/s", "rate below which friction fades", sign="positive", default=1e-3)
 
     heading: ClassVar[str] = "tendons"

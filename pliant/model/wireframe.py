@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from pliant.model.checks import (
     Array,
@@ -78,6 +77,8 @@ class Wireframe:
         points = np.concatenate([np.asarray(line, dtype=float).reshape(-1, 3) for line in lines])
         bad, remedy = not np.isfinite(points).all(), "look for NaN"
         refuse(bad, _LABEL, "lines", points, "finite points (K, 3) in metres", remedy)
+        from scipy.spatial import cKDTree
+
         near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
         ones = np.ones(len(near))
         graph = coo_array((ones, (near[:, 0], near[:, 1])), shape=(len(points),) * 2)

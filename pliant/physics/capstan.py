@@ -6,8 +6,13 @@ A tendon that slides through a via-point where it turns by the angle phi loses t
 
 with sigma = 1 where it slides towards the end at which it is pulled, -1 where it slides back. The rate
 of sliding is that of the path beyond the point, s_k = -d/dt sum_{j >= k} l_j; in a motion
-sigma = s / sqrt(s^2 + creep^2). The power lost at a point, (T_{k-1} - T_k) s_k, is never negative, and
-with the work of the forces on the robot it makes up that of the pulled end.
+sigma = s / sqrt(s^2 + creep^2). At rest sigma is given, or it follows the way: over a load step in
+which the tendon slides by s at a point, from sigma_0 at its start,
+
+    sigma = clip(sigma_0 + s / e, -1, 1),
+
+e the small way by which it gives way before it slides. The power lost at a point, (T_{k-1} - T_k) s_k,
+is never negative, and with the work of the forces on the robot it makes up that of the pulled end.
 """
 
 from __future__ import annotations
@@ -62,16 +67,40 @@ def _sliding(rule, k, lengths, rates, h):  # type: ignore[no-untyped-def]
     return s
 
 
+@inner
+def _at_rest(rule, k, lengths, was):  # type: ignore[no-untyped-def]
+    """sigma at point k of a tendon at rest, and its derivative in the way that it slides."""
+    if rule[4] == 0.0 or math.isnan(was[0, k]):
+        return rule[2], 0.0
+    sigma = was[1, k]
+    for j in range(k, was.shape[1]):
+        sigma += (was[0, j] - lengths[0, j]) / rule[4]
+    if abs(sigma) > 1.0:
+        return math.copysign(1.0, sigma), 0.0
+    return sigma, 1.0 / rule[4]
+
+
+@kernel
+def renew_sliding(rule, lengths, was):  # type: ignore[no-untyped-def]
+    """Set `was` (2, K - 1) to the lengths and sigma at the end of a load step."""
+    for k in range(was.shape[1]):
+        was[1, k] = _at_rest(rule, k, lengths, was)[0]
+    for k in range(was.shape[1]):
+        was[0, k] = lengths[0, k]
+
+
 @kernel
 def set_capstan(  # type: ignore[no-untyped-def]
-    rule, n, nb, lengths, rates, still, speed, h, bend, slope, tension, dT, loss
+    rule, n, nb, lengths, rates, still, was, speed, h, bend, slope, tension, dT, loss
 ):
     """Let tensions (K - 1,), all of which have that of the pulled end, fall along a tendon.
 
-    rule : friction, creep in m/s, the sign of sliding at rest, and the first point with friction.
-    still : whether it is at rest. speed : derivative of rates in lengths, 1/s; h : of a step, 0 at one
-    configuration. slope_0 : derivative of the tension of the pulled end in the length; bend as of
-    `path_kernels`. Writes dT (K - 1, K, 3), and to loss_0 the power lost.
+    rule : friction, creep in m/s, the sign of sliding at rest, the first point with friction, and e.
+    still : whether it is at rest. was (2, K - 1) : lengths and sigma at the start of a load step, where
+    sigma follows the way; it is not a number where that is not known. speed : derivative of rates in
+    lengths, 1/s; h : of a step, 0 at one configuration. slope_0 : derivative of the tension of the
+    pulled end in the length; bend as of `path_kernels`. Writes dT (K - 1, K, 3), and to loss_0 the
+    power lost.
     """
     spans = n.shape[0]
     mu, creep, first = rule[0], rule[1], int(rule[3])
@@ -84,12 +113,14 @@ def set_capstan(  # type: ignore[no-untyped-def]
             phi = _turn(n[k - 1], n[k], da, db)
             s = 0.0 if still else _sliding(rule, k, lengths, rates, h)
             size = math.sqrt(s * s + creep * creep)
-            sigma = rule[2] if still else s / size
+            sigma, steep = s / size, creep * creep / size**3 * grow
+            if still:
+                sigma, steep = _at_rest(rule, k, lengths, was)
             log -= mu * phi * sigma
             _add_direction(n, nb, lengths[2], bend, k - 1, da, -mu * sigma, logs)
             _add_direction(n, nb, lengths[2], bend, k, db, -mu * sigma, logs)
-            if not still:
-                rise = mu * phi * creep * creep / size**3 * grow
+            if steep != 0.0:
+                rise = mu * phi * steep
                 for j in range(k, spans):
                     for i in range(3):
                         logs[j + 1, i] += rise * nb[j, i]

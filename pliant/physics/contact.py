@@ -22,6 +22,7 @@ from pliant.model import Contact, DescriptionError
 from pliant.physics.contacts import assembly, friction, laws
 from pliant.physics.contacts.assembly import Pattern
 from pliant.physics.contacts.found import Found
+from pliant.physics.contacts.rest import INCREMENTS, Grip, RestFriction
 from pliant.physics.contacts.search import Search
 from pliant.physics.contract import KernelTerm, Moment, Rows, Step, Term
 from pliant.physics.frame_rows import ROUGHLY, TOUCHING
@@ -33,6 +34,12 @@ from pliant.tree.work import Work
 
 _TIED = 1e-9
 """Compliance of rows where rates are sought, relative to that of the inertia behind them."""
+_GIVES = 1e-6
+"""Part of the length by which rigid surfaces that stick give way under a force that is large for the
+robot.
+"""
+_AT_LIMIT = 1e-6
+"""Part of its limit that friction of surfaces that slide may lack."""
 _MAY_ENTER = 0.05
 """Part of its radius by which a rod may overlap an obstacle when a motion begins: what it gives way."""
 
@@ -47,12 +54,58 @@ class _Between(Term):
         self.pool = self.search.pool
         self.mu, self.creep = contact.friction, contact.creep
         self.needs_twists = True
+        self.depends_on_way = self.mu > 0.0
+        self.increments = INCREMENTS if self.mu else 1
         self._notes = tree.add_notes(6 * self.search.count if self.mu else 0)
         self._slips = 3 * self.search.count if self.mu else 0
 
-    def _pattern(self, tree: Tree, multipliers: bool) -> None:
+    def _pattern(self, tree: Tree, multipliers: bool, gripping: Array) -> None:
         self.search.close(tree)
         self.pattern = Pattern(self.pool, self.search.meets(), multipliers)
+        self.rest = RestFriction(self.search, self.mu, gripping)
+        self.memory = self.rest.size if self.mu else 0
+
+    def conservative(self, u: Array) -> bool:
+        return not self.mu
+
+    # -- friction at rest ----------------------------------------------------------------------
+
+    @abstractmethod
+    def touching(self, m: Moment) -> Array:
+        """Which rows (M,) touch in an equilibrium."""
+
+    def remember(self, m: Moment, memory: Array) -> None:
+        if m.v is None:
+            none = np.zeros((self.search.count, 3))
+            self.rest.remember(memory, self.pool.frames(m.state), none, self.touching(m))
+
+    def come_to_rest(self, m: Moment, memory: Array) -> None:
+        grip = self._grip(m, self.pool.frames(m.state), self.normal_forces(m, False))
+        if grip is not None:
+            G = self.pool.frames(m.state)
+            self.rest.remember(memory, G, grip.force, self.touching(m))
+
+    def _grip(self, m: Moment, G: Array, normal: Array) -> Grip | None:
+        """Friction at rest under normal forces (M,); None in motion, and without friction."""
+        if not self.mu or m.v is not None or m.memory is None:
+            return None
+        return self.rest.at(m.memory[self.memory_at], G, normal)
+
+    def _add_grip(
+        self, tangent: Tangent, grip: Grip, G: Array, J: Array, found: Found, slope: Array
+    ) -> Array:
+        """Add the derivative of friction, slope (M,) of normal forces in gaps; returns what friction
+        does (M, 4, 6) for a unit of normal force where it slides.
+        """
+        blocks, unit, start = self.rest.bend(grip, G), np.ones(self.search.count), grip.start
+        self._add_forms(tangent, unit, start, J, blocks, start, J)
+        sliding = self.rest.pulls(grip, G, grip.way)
+        across, factor = np.zeros(blocks.shape), self._zeros()
+        clear(across)
+        combine(self.mu, slope, 0.0, slope, factor)
+        run(assembly.add_products, factor, sliding, found.slopes, across)
+        self._add_forms(tangent, unit, start, J, across, found, J)
+        return sliding
 
     def _zeros(self) -> Array:
         return np.zeros(self.search.count)
@@ -143,6 +196,10 @@ class _Between(Term):
             tau = self._slip_at(m, found, G, self.pool.twists(m.work), force)[1]
             self._add_wrenches(found, self._rubbing(found, G, tau, force), force, self.mu, pushed)
             total = total - self.mu * force[:, None] * tau
+        grip = self._grip(m, G, force)
+        if grip is not None:
+            self.rest.add(grip, G, pushed)
+            total = total - grip.force
         return found, total, pushed
 
     def readings(self, m: Moment) -> dict[str, Any]:
@@ -164,12 +221,18 @@ class _Between(Term):
         pushed = -self._told(m, False)[2]
         return [(*self.pool.sides[k], pushed[k]) for k in np.flatnonzero(pushed.any(axis=1))]
 
-    def left_out_at_rest(self, z: Array) -> str:
-        if not self.mu:
+    def told_at_rest(self, m: Moment) -> str:
+        G, normal = self.pool.frames(m.state), self.normal_forces(m, False)
+        grip = self._grip(m, G, normal)
+        if grip is None or not grip.force.any():
             return ""
+        size, limit = np.linalg.norm(grip.force, axis=1), self.mu * normal
+        slides = int(np.sum((size > (1.0 - _AT_LIMIT) * limit) & (limit > 0.0)))
         return (
-            f"{self.label}: friction does not act in equilibria, which are those of smooth surfaces; "
-            "simulate() until the robot rests to see what friction holds"
+            f"{self.label}: friction holds {float(size.sum()):.3g} N here, and {slides} of "
+            f"{int(np.sum(limit > 0.0))} places that touch are about to slide. Such an equilibrium "
+            "depends on the way to it: loads came on together, from start= or the unloaded robot; give "
+            "start= to bring them on one after the other"
         )
 
 
@@ -195,7 +258,9 @@ class HardContact(_Between, Rows):
         given = self.soft > 0.0
         stiff[given] = np.minimum(stiff[given], 0.5 / self.soft[given])
         self.stiffness = stiff
-        self._pattern(tree, True)
+        gripping = np.full(len(self.rows), tree.bending / tree.length**3 / _GIVES)
+        gripping[given] = 1.0 / self.soft[given]
+        self._pattern(tree, True, gripping)
 
     def pairs(self) -> list[Pair]:
         return self.pattern.pairs(self.rows)
@@ -298,6 +363,10 @@ class HardContact(_Between, Rows):
 
     # -- what acts ---------------------------------------------------------------------------------
 
+    def touching(self, m: Moment) -> Array:
+        held = m.z[self.rows] > 0.0
+        return (held | (self.gaps(m.state) > -self._near)).astype(float)
+
     def _meet(
         self, z: Array, keep: Array | None, gap: Array, work: Work, share: Array, k: Array
     ) -> tuple[Array, Array]:
@@ -320,6 +389,9 @@ class HardContact(_Between, Rows):
             trust = self._trust(m.work, slip, held)
             rubbing = self._rubbing(found, G, tau, held)
             self._add_wrenches(found, rubbing, force, self.mu, pushed)
+        grip = self._grip(m, G, force)
+        if grip is not None:
+            self.rest.add(grip, G, pushed)
         self.pool.add_wrenches(pushed, m.work)
         if m.tangent is None:
             return
@@ -338,6 +410,10 @@ class HardContact(_Between, Rows):
             combine(self.mu * m.speed, force, 0.0, force, rubbed)
             run(friction.bend_rubbing, found, G, slip, self.creep, trust, rubbed, blocks)
         self._add_forms(m.tangent, held, found, J, blocks, found, J)
+        if grip is not None:
+            sliding, rubbed = self._add_grip(m.tangent, grip, G, J, found, factor), self._zeros()
+            combine(self.mu, scaled, 0.0, scaled, rubbed)
+            self._add_rows(m.tangent, grip.start, sliding, rubbed, J, True)
 
     def _tangent_compliance(self, m: Moment) -> Array:
         """That of the rows; where accelerations are sought at one instant, next to none."""
@@ -427,7 +503,11 @@ class SpringContact(_Between, KernelTerm):
 
     def close(self, tree: Tree) -> None:
         self._near = TOUCHING * tree.length
-        self._pattern(tree, False)
+        self._pattern(tree, False, self.k)
+
+    def touching(self, m: Moment) -> Array:
+        gap = self.search.find(self.pool.frames(m.state)).gap
+        return (gap > -self._near).astype(float)
 
     def pairs(self) -> list[Pair]:
         return self.pattern.pairs(np.zeros(0, dtype=np.int64))
@@ -449,6 +529,9 @@ class SpringContact(_Between, KernelTerm):
             trust = self._trust(m.work, slip, force)
             rubbing = self._rubbing(found, G, tau, force)
             self._add_wrenches(found, rubbing, force, self.mu, pushed)
+        grip = self._grip(m, G, force)
+        if grip is not None:
+            self.rest.add(grip, G, pushed)
         self.pool.add_wrenches(pushed, m.work)
         if m.tangent is None:
             return
@@ -463,6 +546,8 @@ class SpringContact(_Between, KernelTerm):
             combine(self.mu * m.speed, force, 0.0, force, rubbed)
             run(friction.bend_rubbing, found, G, slip, self.creep, trust, rubbed, blocks)
         self._add_forms(m.tangent, force, found, J, blocks, found, J)
+        if grip is not None:
+            self._add_grip(m.tangent, grip, G, J, found, slope)
 
     def go(self, step: Step) -> None:
         """The secant of its potential between both ends acts at the frames in the middle."""

@@ -134,6 +134,8 @@ class Term:
     """Where they stand among those of all terms; set when the list of effects is made."""
     depends_on_way: bool = False
     """Whether what it does depends on the way to a configuration, as dry friction does."""
+    increments: int = 1
+    """Load steps, at least, in which an equilibrium is sought that depends on the way there."""
     name: str = ""
     """Name of the effect for whose `readings` results ask it."""
     rows: Ints = _NONE
@@ -215,6 +217,9 @@ class Term:
         `m.work.residual` (total,) is minus the force of all effects on each coordinate there.
         """
 
+    def come_to_rest(self, m: Moment, memory: Array) -> None:
+        """Bring its memory (memory,) to an equilibrium on the way to another one."""
+
     def feed(self, h: float, memory: Array, u: Array) -> None:
         """Replace its numbers in u (J,), asked for at the end of a step, by those that will act."""
 
@@ -275,8 +280,8 @@ class Term:
     def record(self, work: Work, z: Array, out: Array) -> None:
         """Write to out (records,) what results are to know of a step that was accepted."""
 
-    def left_out_at_rest(self, z: Array) -> str:
-        """A sentence on what of it does not act in an equilibrium with multipliers z (total,)."""
+    def told_at_rest(self, m: Moment) -> str:
+        """A sentence on what is special about it in an equilibrium, "" if nothing is."""
         return ""
 
     # -- energy ------------------------------------------------------------------------------

@@ -149,7 +149,9 @@ class Effects:
         """The terms of one class."""
         return (term for term in self.terms if isinstance(term, kind))
 
-    def remember(self, state: State, v: Array | None, u: Array, z: Array, memory: Array) -> None:
+    def remember(
+        self, state: State, u: Array, z: Array, memory: Array, v: Array | None = None
+    ) -> None:
         """Set the memory of all terms in a state with rates v (total,), None at rest.
 
         u (J,) numbers of the inputs, z (total,) force fields and multipliers, as far as known.
@@ -166,6 +168,18 @@ class Effects:
         for term in self.terms:
             if term.memory:
                 term.remember(moment, memory[term.memory_at])
+
+    def come_to_rest(self, state: State, u: Array, z: Array, memory: Array) -> None:
+        """Bring the memory of all terms to an equilibrium on the way to another one."""
+        moment = Moment(self.tree, state, Work(self.tree), u, z, memory=memory.copy())
+        for term in self.terms:
+            if term.memory:
+                term.come_to_rest(moment, memory[term.memory_at])
+
+    @property
+    def increments(self) -> int:
+        """Load steps, at least, in which an equilibrium is sought."""
+        return max((term.increments for term in self.terms), default=1)
 
     def add_losses(self, m: Moment, scale: float, out: Array) -> None:
         """Add scale times the power that all terms dissipate at a moment to out (1,), W."""

@@ -75,6 +75,9 @@ class JointFriction(JointTerm):
         memory[: self.nq] = self.coordinates(m.state)
         memory[self.nq :] = np.concatenate([f, slides, np.full(self.nv, np.nan)])
 
+    def come_to_rest(self, m: Moment, memory: Array) -> None:
+        self.keep(0.0, m.state, memory, m.u)
+
     def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
         x, _ = self._way(state, memory)
         run(renew, self.friction, self.stiffness, x, memory[self.nq :])

@@ -10,13 +10,16 @@ in the twists ya, yb of the end frames. Second derivatives along exp(t ya), exp(
 
     f.x'' = -x'.M(x, d) x' + d.[yb, Ad(h^-1) ya],     d = D^T f,   M = dexp_second.
 
-It is objective, and its forces keep linear and angular momentum. A link that bends to an S is longer
-than its end frames tell: its stretch is measured by
+It is objective, and its forces keep linear and angular momentum. The last three rows v of x have the
+length of the arc over the chord between both ends, |v|, and a link that bends to an S is longer still.
+Its stretch is measured by
 
-    e = x5 + (c_3 x3^2 + c_4 x4^2) / 2,
+    e = x5 + c_5 (|v| - x5) + (c_3 x3^2 + c_4 x4^2) / 2,
 
-with c = 6 / (5 length) where the shift x3, x4 across it comes from bending alone. That is the geometric
-stiffness of Euler and Bernoulli's beam; without it, links under tension would be unstable.
+with c_5 = 6/5 where the shift x3, x4 across it comes from bending alone, 0 where it is all shear. For
+small turns that is the geometric stiffness of Euler and Bernoulli's beam; without it, links under
+tension would be unstable. For large ones, e is at least the chord: a link under tension pulls its ends
+together however they have turned, and turns them towards each other.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ from pliant.physics.rope_law import counted, damper
 
 _FOLDED = 2.0
 """Angle between the end frames from which on a link may be bent by more than half a turn, rad."""
+_POINT = 1e-300
+"""Distance of two ends below which a link has no direction, m."""
 _CLOSE = 1e-9
 """Change of a strain measure below which a secant is a tangent."""
 
@@ -49,12 +54,12 @@ LINK = np.zeros(0, dtype=np.int64)
 
 
 @inner
-def _measure(used, g, Q, x, T, B):  # type: ignore[no-untyped-def]
+def _measure(used, g, Q, c, x, T, B):  # type: ignore[no-untyped-def]
     """Write the measure x (6,) of a link, or of a bushing if used (r,) rows are given, and its
     derivative T (6, 12) in the twists of the frames g (2, 4, 4); of a link also B, see `_measure_link`.
     """
     if used.shape[0] == 0:
-        _measure_link(g, Q, x, T, B)
+        _measure_link(g, Q, c[0], x, T, B)
         return
     r = used.shape[0]
     gap, slopes = np.empty(r), np.empty((r, 12))
@@ -80,20 +85,24 @@ def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _unfold(x):  # type: ignore[no-untyped-def]
+def _unfold(x, half):  # type: ignore[no-untyped-def]
     """Replace x (6,) = log h = (a n, v) by the logarithm beyond half a turn where a link is so bent.
 
-    The other one has the angle a - 2 pi about the same axis n. Seen from the frame halfway, the chord
-    is n (n.v) + s v', with v' the part of v across n and s = sin(a/2) / (a/2); for the other one it is
-    turned by half a turn about n, n (n.v) - s v'. A link points from one end to the other: where v'
-    leads backwards, the other one is meant. The chord stays, so that v' becomes -(2 pi - a) / a v'.
+    half : the longest chord of a link bent by half a turn, m. The other logarithm has the angle
+    a - 2 pi about the same axis n. Seen from the frame halfway, the chord is n (n.v) + s v', with v'
+    the part of v across n and s = sin(a/2) / (a/2); for the other one it is turned by half a turn
+    about n, n (n.v) - s v'. A link points from one end to the other: where v' leads backwards and the
+    chord is as short as such a bend makes it, the other one is meant. The chord stays, so that v'
+    becomes -(2 pi - a) / a v'.
     """
     angle = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     if angle < _FOLDED:
         return
     n0, n1, n2 = x[0] / angle, x[1] / angle, x[2] / angle
     along = n0 * x[3] + n1 * x[4] + n2 * x[5]
-    if x[5] - n2 * along >= 0.0:
+    s = np.sin(0.5 * angle) / (0.5 * angle)
+    chord = s * s * (x[3] * x[3] + x[4] * x[4] + x[5] * x[5]) + (1.0 - s * s) * along * along
+    if x[5] - n2 * along >= 0.0 or chord > half * half:
         return
     turn = (angle - 2.0 * np.pi) / angle
     for i in range(3):
@@ -104,7 +113,7 @@ def _unfold(x):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
+def _measure_link(g, Q, half, x, T, B):  # type: ignore[no-untyped-def]
     """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
     B (6, 12) of Ad(h^-1) ya and of yb in them.
     """
@@ -114,7 +123,7 @@ def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
     multiply_array(g[0], Q[0], ha)
     multiply_array(g[1], Q[1], hb)
     relative_array(op.EXP, ha, hb, x)
-    _unfold(x)
+    _unfold(x, half)
     exp_pose_array(x, h)
     Ad_inverse_array(h, A)
     dexp_inverse_array(x, D)
@@ -135,16 +144,38 @@ def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
 
 
 @inner
+def _arc(x):  # type: ignore[no-untyped-def]
+    """Length of the arc x (6,) between two ends."""
+    return np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+
+
+@inner
+def _set_stretch_slope(x, c, n):  # type: ignore[no-untyped-def]
+    """Write n (3,), the derivative of the stretch in the last three rows of x (6,)."""
+    arc = max(_arc(x), _POINT)
+    for i in range(3):
+        n[i] = (c[5] / arc + c[3 + i]) * x[3 + i]
+    n[2] = c[5] * x[5] / arc + 1.0 - c[5]
+
+
+@inner
 def _set_strain(x, T, c, e, U):  # type: ignore[no-untyped-def]
     """Write e (6,), x with the stretch of a beam in its last row, and its derivative U (6, 12)."""
+    n = np.empty(3)
+    _set_stretch_slope(x, c, n)
     for i in range(6):
         e[i] = x[i]
         for j in range(12):
             U[i, j] = T[i, j]
-    for i in range(3, 5):
-        e[5] += 0.5 * c[i] * x[i] * x[i]
-        for j in range(12):
-            U[5, j] += c[i] * x[i] * T[i, j]
+    e[5] = _stretch(x, c)
+    for j in range(12):
+        U[5, j] = n[0] * T[3, j] + n[1] * T[4, j] + n[2] * T[5, j]
+
+
+@inner
+def _stretch(x, c):  # type: ignore[no-untyped-def]
+    """Length of a link of measure x (6,)."""
+    return x[5] + c[5] * (_arc(x) - x[5]) + 0.5 * (c[3] * x[3] * x[3] + c[4] * x[4] * x[4])
 
 
 @inner
@@ -155,11 +186,11 @@ def _set_measured(used, g, Q, c, e):  # type: ignore[no-untyped-def]
         multiply_array(g[0], Q[0], poses[0])
         multiply_array(g[1], Q[1], poses[1])
         relative_array(op.EXP, poses[0], poses[1], e)
-        _unfold(e)
-        e[5] += 0.5 * (c[3] * e[3] * e[3] + c[4] * e[4] * e[4])
+        _unfold(e, c[0])
+        e[5] = _stretch(e, c)
         return
     x, T, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12))
-    _measure(used, g, Q, x, T, U)
+    _measure(used, g, Q, c, x, T, U)
     _set_strain(x, T, c, e, U)
 
 
@@ -176,14 +207,20 @@ def _add_curvature(used, g, x, T, B, c, stress, H):  # type: ignore[no-untyped-d
             for b in range(12):
                 H[a, b] += bent[a, b]
         return
-    for i in range(6):
-        f[i] = stress[i]
-    for i in range(3, 5):
-        f[i] += stress[5] * c[i] * x[i]
+    n, row = np.empty(3), np.empty(12)
+    _set_stretch_slope(x, c, n)
+    for i in range(3):
+        f[i], f[3 + i] = stress[i], stress[3 + i] + stress[5] * n[i]
+    f[5] -= stress[5]
+    arc = max(_arc(x), _POINT)
+    for b in range(12):
+        row[b] = (x[3] * T[3, b] + x[4] * T[4, b] + x[5] * T[5, b]) / arc
+    for i in range(3, 6):
+        k = stress[5] * (c[5] / arc + (c[i] if i < 5 else 0.0))
         for a in range(12):
-            t = stress[5] * c[i] * T[i, a]
+            t, away = k * T[i, a], stress[5] * c[5] / (arc * arc) * x[i] * T[i, a]
             for b in range(12):
-                H[a, b] += t * T[i, b]
+                H[a, b] += t * T[i, b] - away * row[b]
     _add_log_curvature(x, T, B, f, H)
 
 
@@ -318,7 +355,7 @@ def set_gradient(used, g, Q, rule, twists, speed, tangent, p, H):  # type: ignor
     """
     x, T, B, rates = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.zeros(6)
     e, U, stress, slope = np.empty(6), np.empty((6, 12)), np.empty(6), np.empty(6)
-    _measure(used, g, Q, x, T, B)
+    _measure(used, g, Q, rule[4], x, T, B)
     _set_strain(x, T, rule[4], e, U)
     _set_rates(U, twists, rates)
     _stress(rule, e, e, rates, speed, 0.0, stress, slope)
@@ -363,7 +400,7 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
     A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
     _set_measured(used, ga, Q, c, ea)
     if tangent:
-        _measure(used, gb, Q, x, T, B)
+        _measure(used, gb, Q, c, x, T, B)
         _set_strain(x, T, c, eb, Ub)
     else:
         _set_measured(used, gb, Q, c, eb)
@@ -371,7 +408,7 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
         rates[i] = (eb[i] - ea[i]) / h
     for end in range(2):
         _middle(ga[end], gb[end], middles[end], A[end], not implicit)
-    _measure(used, middles, Q, x, T, B)
+    _measure(used, middles, Q, c, x, T, B)
     _set_strain(x, T, c, slope, U)
     if implicit:
         _stress(rule, ea, eb, rates, 0.0, h, stress, slope)
@@ -453,7 +490,7 @@ def add_loss(used, ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-u
     x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
     T, U, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
     _set_measured(used, ga, Q, rule[4], ea)
-    _measure(used, gb, Q, x, T, B)
+    _measure(used, gb, Q, rule[4], x, T, B)
     _set_strain(x, T, rule[4], eb, U)
     _set_rates(U, twists, rates)
     out[0] += scale * _stress(rule, ea, eb, rates, 0.0, h, np.empty(6), np.empty(6))

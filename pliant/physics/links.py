@@ -47,9 +47,10 @@ class LinkTerm(TwoFrameTerm):
         rest[5], kinds[5] = link.rest * length, KINDS.index(link.kind)
         whole = link.rest * length
         damping = link.damping(whole) / whole
-        lengthening = link.lengthening(whole) / whole
-        laws = [link.stiffness(whole) / whole, damping, rest, kinds, lengthening, np.ones(6)]
+        laws = [link.stiffness(whole) / whole, damping, rest, kinds]
+        laws += [link.lengthening(whole), np.ones(6)]
         self.rule = np.array(laws)
+        self.rule[4, 0] = 2.0 / np.pi * whole
         self.needs_twists = bool(damping.any())
 
     def trouble(self, state: State) -> str:
@@ -64,9 +65,10 @@ class LinkTerm(TwoFrameTerm):
             return ""
         return (
             f"{self.link.label} is turned over: both of its ends have turned by more than a quarter "
-            "turn against the line between them, so that it no longer pulls as it should. Resist the "
-            "turning of its ends: a stiffer section or more strain_damping in bending, a larger "
-            "inertia of the bodies; or use a spring, which knows the distance alone"
+            "turn against the line between them, as no beam does. It pulls along that line, but harder "
+            "than its stretch asks for. Resist the turning of its ends: a stiffer section or more "
+            "strain_damping in bending, a larger inertia of the bodies; or use a spring, which knows "
+            "the distance alone"
         )
 
     def readings(self, m: Moment) -> dict[str, Any]:

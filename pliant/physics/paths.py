@@ -221,13 +221,17 @@ class PathTerm(KernelTerm):
         K = self.path.count
         return Pull(np.zeros(K - 1), np.zeros((K - 1, K, 3) if self.path.coupled else (0, 0, 0)))
 
+    def pull_at(self, m: Moment, spans: Spans, rates: Array | None, speed: float) -> Pull:
+        """`pull` at a moment, for laws that remember something."""
+        return self.pull(spans, m.u, rates, speed, 0.0, True)
+
     # -- what acts ---------------------------------------------------------------------------------
 
     def act(self, m: Moment) -> None:
         spans = self.path.spans(m.state)
         moving = self.moves and m.v is not None
         rates = self.path.rates(spans, m.work) if moving else None
-        pull = self.pull(spans, m.u, rates, m.speed if moving else 0.0, 0.0, True)
+        pull = self.pull_at(m, spans, rates, m.speed if moving else 0.0)
         self.path.add(spans, pull.tension, 1.0, m.work)
         if m.tangent is not None:
             self.path.add_slopes(spans, pull.tension, pull.dT, 2.0, 1.0, m.work)
@@ -259,7 +263,7 @@ class PathTerm(KernelTerm):
         spans = self.path.spans(m.state)
         moving = self.moves and m.v is not None
         rates = self.path.rates(spans, m.work) if moving else None
-        return spans, self.pull(spans, m.u, rates, 0.0, 0.0, True).tension
+        return spans, self.pull_at(m, spans, rates, 0.0).tension
 
     def readings(self, m: Moment) -> dict[str, Any]:
         """Tension, N, the same in all spans; and length, m."""

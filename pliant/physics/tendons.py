@@ -14,7 +14,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Tendon
-from pliant.physics.capstan import set_capstan
+from pliant.physics.capstan import renew_sliding, set_capstan
 from pliant.physics.contract import Moment, Term
 from pliant.physics.path_rows import ElasticPathRow, PathRow
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
@@ -23,6 +23,11 @@ from pliant.physics.symbolic import Symbols, path_length
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
+
+_INCREMENTS = 16
+"""Load steps, at least, in which loads are brought up where the way decides on friction."""
+_STICKS = 1e-4
+"""Way, relative to its length at rest, by which a tendon gives way before it slides."""
 
 
 class TensionTendon(PathTerm):
@@ -84,14 +89,38 @@ class FrictionTendon(PathTerm):
             self.input, self.size = tendon.name, 1
         else:
             self.column = "elastic"
-        sign = 1.0 if tendon.sliding == "pull" else -1.0
-        self.rule = np.array([tendon.friction, tendon.creep, sign, self._reel + 1.0])
+        sign = {"pull": 1.0, "release": -1.0, "way": 0.0}[tendon.sliding]
+        self.rule = np.array([tendon.friction, tendon.creep, sign, self._reel + 1.0, 0.0])
+        self.depends_on_way = tendon.sliding == "way"
+        self.increments = _INCREMENTS if self.depends_on_way else 1
+        self.memory = 2 * (self.path.count - 1) if self.depends_on_way else 0
 
     def close(self, tree: Tree) -> None:
         length = self.path.length(tree.rest) + self.tendon.slack
         own = length - float(self.path.spans(tree.rest).lengths[0, : self._reel].sum())
         stiffness = 0.0 if self._given else (self.tendon.stiffness or 0.0) / own
         self.elastic = np.array([stiffness, length, 0.0, 1.0, 1.0])
+        self.rule[4] = _STICKS * own if self.depends_on_way else 0.0
+
+    # -- memory of the way -------------------------------------------------------------------------
+
+    def remember(self, m: Moment, memory: Array) -> None:
+        """It begins without friction: nothing has slid yet."""
+        memory[...] = 0.0
+        memory[: self.path.count - 1] = self.path.spans(m.state).lengths[0]
+
+    def come_to_rest(self, m: Moment, memory: Array) -> None:
+        lengths = self.path.spans(m.state).lengths
+        run(renew_sliding, self.rule, lengths, memory.reshape(2, -1))
+
+    def _was(self, m: Moment) -> Array:
+        """What it remembers at rest (2, K - 1); not a number where nothing is known."""
+        if m.memory is None or not self.memory:
+            return np.full((2, self.path.count - 1), np.nan)
+        return m.memory[self.memory_at].reshape(2, -1)
+
+    def pull_at(self, m: Moment, spans: Spans, rates: Array | None, speed: float) -> Pull:
+        return self._set(spans, m.u, rates, speed, 0.0, True, self._was(m))[0]
 
     def numbers(self, value: Any) -> Array:
         return np.array([float(value)])
@@ -103,9 +132,18 @@ class FrictionTendon(PathTerm):
         return True
 
     def _set(
-        self, spans: Spans, u: Array, rates: Array | None, speed: float, h: float, implicit: bool
+        self,
+        spans: Spans,
+        u: Array,
+        rates: Array | None,
+        speed: float,
+        h: float,
+        implicit: bool,
+        was: Array | None = None,
     ) -> tuple[Pull, Array]:
         """Tensions, and the power lost (1,)."""
+        if was is None:
+            was = np.full((2, self.path.count - 1), np.nan)
         pull, slope, loss = self._empty(), np.zeros(1), np.zeros(1)
         known = np.zeros(self.path.count - 1) if rates is None else rates
         if self._given:
@@ -115,7 +153,7 @@ class FrictionTendon(PathTerm):
             run(set_force, self.elastic, spans.lengths, known, speed, h, implicit, *out)
         bend = 2.0 if h == 0.0 else 1.0 if implicit else 0.0
         still = rates is None and h == 0.0
-        where = (spans.n, spans.nb, spans.lengths, known, still, speed, h, bend, slope)
+        where = (spans.n, spans.nb, spans.lengths, known, still, was, speed, h, bend, slope)
         run(set_capstan, self.rule, *where, pull.tension, pull.dT, loss)
         return pull, loss
 

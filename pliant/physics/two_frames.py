@@ -109,7 +109,8 @@ class TwoFrameTerm(KernelTerm):
         else:
             seen, rows = relative(x, *ends), list(range(6))
             e = unfolded(x.math, pose_logarithm(x.math, seen.R, seen.p))
-            e[5] += 0.5 * x.math.dot(across * e, e)
+            arc, shift = x.math.sqrt(x.math.dot(e[3:], e[3:])), e[3:5]
+            e[5] += across[5] * (arc - e[5]) + 0.5 * x.math.dot(across[3:5] * shift, shift)
         rate = x.rate(e)
         for row in rows:
             kind = KINDS[int(kinds[row])]

@@ -42,7 +42,7 @@ def alive(knots: Array, degree: int, s: Array, span: Ints) -> Array:
     return values
 
 
-@by_value(256)
+@by_value(128)
 def cumulative_splines(s: Array, knots: Array, degree: int) -> tuple[Ints, Array, Array]:
     """Span (S,), and cumulative B-splines and their slopes (S, degree), at arclengths s (S,), m."""
     k, t = degree, knots

@@ -332,6 +332,13 @@ class RodMap(ABC):
     def strain(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
 
+    def section_strain(self, plan: OwnPlan, c: OwnConfiguration) -> None:
+        """Write plan.e and plan.B as `strain` does, with the strains of the frames themselves.
+
+        Override it where `strain` gives others: its law may see a segment as a joint between links.
+        """
+        self.strain(plan, c)
+
     def frame_and_strain(self, plan: OwnPlan, c: OwnConfiguration) -> None:
         """Both `frame` and `strain` at the stations of one plan, which may cost less than each."""
         self.frame(plan, c)

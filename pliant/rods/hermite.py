@@ -85,7 +85,7 @@ class HermiteConfiguration(ChainConfiguration):
         self.middle = np.zeros((elements, 6, 24))
 
 
-@by_value(256)
+@by_value(128)
 def _bernstein(s: Array, nodes: Array) -> tuple[Ints, Array, Array]:
     """Element (S,), cumulative Bernstein values and their slopes (S, 3) at arclengths s (S,), m."""
     element = np.clip(np.searchsorted(nodes, s, side="right") - 1, 0, len(nodes) - 2)

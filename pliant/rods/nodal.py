@@ -72,7 +72,7 @@ def place_in_elements(borders: Array, s: Array) -> tuple[Ints, Array, Array]:
     return element, (s - borders[element]) / half - 1.0, half
 
 
-@by_value(256)
+@by_value(128)
 def _nodal_basis(s: Array, borders: Array, order: int) -> tuple[Ints, Array, Array]:
     """Element (S,), and weights and slopes (S, order + 1) of its nodes at arclengths s (S,)."""
     element, t, half = place_in_elements(borders, s)

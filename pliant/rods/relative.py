@@ -16,7 +16,7 @@ from pliant.engine.program import run
 from pliant.model import Rod
 from pliant.rods import relative_kernels
 from pliant.rods.contract import Array, Configuration, Ints, KernelMap, Plan, SymbolicRod
-from pliant.rods.quadrature import spans_with_breaks
+from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 from pliant.rods.relative_kernels import Pieces
 
 STRAIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -116,6 +116,10 @@ class RelativeMap(KernelMap):
         weights[:, : self.rows] = self.lengths[:, None]
         return self.middles, weights
 
+    def section_rule(self) -> tuple[Array, Array]:
+        """Two Gauss points a segment: what balance asks for is no constant."""
+        return gauss_per_span(self.breaks, 2)
+
     # -- configuration -----------------------------------------------------------------------
 
     def rest(self) -> Array:
@@ -139,6 +143,10 @@ class RelativeMap(KernelMap):
     def strain(self, plan: SegmentPlan, c: SegmentChain) -> None:
         """Write plan.e; plan.B does not depend on q and was written with the plan."""
         run(relative_kernels.evaluate_strains, plan.segment, self.lengths, c.x, plan.e)
+
+    def section_strain(self, plan: SegmentPlan, c: SegmentChain) -> None:
+        """Write the constant strains plan.e that join the ends of the segments as they are."""
+        run(relative_kernels.evaluate_twists, plan.segment, self.lengths, c.pieces.own, plan.e)
 
     def frame_second(self, plan: ChainPlan, c: SegmentChain, f: Array, K: Array) -> None:
         where = (self.kind, c.pieces, plan.pieces, c.x, self.rows)

@@ -31,6 +31,7 @@ from pliant.lie.blocks import (
     subtract_bracket,
     write_adjoint_inverse,
 )
+from pliant.lie.se3_kernels import log_relative_array
 from pliant.lie.tuples import (
     add,
     apply,
@@ -214,6 +215,16 @@ def evaluate_strains(segment, lengths, x, e):  # type: ignore[no-untyped-def]
         for r in range(6):
             e[s, r] = x[i, r] / lengths[i]
         e[s, 5] += 1.0
+
+
+@kernel
+def evaluate_twists(segment, lengths, own, e):  # type: ignore[no-untyped-def]
+    """e (S, 6) = log(own_i) / h_i of the poses own (n, 3, 4) at the ends of the segments."""
+    for s in range(segment.shape[0]):
+        i = segment[s]
+        log_relative_array(np.eye(4), own[i], e[s])
+        for r in range(6):
+            e[s, r] /= lengths[i]
 
 
 # -- second derivatives ---------------------------------------------------------------------------

@@ -122,8 +122,6 @@ class ROMMap(KernelMap):
     def __init__(self, rod: Rod, order: int, free: bool) -> None:
         self.order, self.free = order, free
         super().__init__(rod, 6 * order + 3, (7 if free else 6) * order + 3)
-        panels = 1 + order // 4
-        self.breaks = np.linspace(0.0, rod.length, panels + 1)
         integrals = [Legendre.basis(k).integ(lbnd=-1) * 0.5 for k in range(order + 1)]
         self._slopes = [Legendre.basis(k) for k in range(order + 1)]
         self._integrals = integrals
@@ -158,7 +156,8 @@ class ROMMap(KernelMap):
         return gauss_per_span(np.array([0.0, self.rod.length]), self.order + 2)
 
     def section_rule(self) -> tuple[Array, Array]:
-        return self.mass_rule()
+        """order + 4 Gauss points: between those of the strain rule, shear and stretch oscillate."""
+        return gauss_per_span(self.breaks, self.order + 4)
 
     def strain_rule(self) -> tuple[Array, Array]:
         """order + 1 Gauss points: stations (S,), m, and weights (S, 6), m.

@@ -66,7 +66,8 @@ class AdaptiveSteps(CoordinateSteps):
         self._counts = {"rejected steps": 0, "failed steps": 0}
         self.duration, self.largest = duration, duration if largest is None else largest
         self.most = math.inf if most is None else most
-        self.t, self.ends = 0.0, [0.0]
+        self.t, self.ends, self.until = 0.0, [0.0], duration
+        """Time reached, ends of steps, and when the steps under way end at the latest, s."""
         self.next = min(stepper.h, _FIRST * duration, self.largest)
         """Length of the step that is tried next, s."""
         self._asked, self._done, self._kept = 0.0, 0, list[Rows]()
@@ -84,6 +85,7 @@ class AdaptiveSteps(CoordinateSteps):
 
     def take(self, times: Array, wanted: NDArray[np.bool_], inside: Array = NOT_INSIDE) -> None:
         """Go on to the last of times (n + 1,)."""
+        self.until = float(times[-1]) if self.sampled else self.duration
         self._done, self._kept = 0, []
         for t in inside.tolist():
             self._go_to(t)
@@ -141,14 +143,14 @@ class AdaptiveSteps(CoordinateSteps):
             self.next, most = h * min(factor, _SAFETY), 1.0
             if self.next < _SHORTEST * self.duration:
                 raise stepper.error("its error does not fall below the tolerance")
-        self.t = self.duration if h >= self.duration - self.t else self.t + h
+        self.t = self.until if h >= self.until - self.t else self.t + h
         self.ends.append(self.t)
         self.next = min(h * factor, self.largest)
         self._require_finite()
 
     def _length(self) -> float:
-        """Length of the next step, s: the last ones share what is left of the duration."""
-        left = self.duration - self.t
+        """Length of the next step, s: the last ones share what is left until they have to end."""
+        left = self.until - self.t
         h = min(self.next, self.largest)
         if h >= left * (1.0 - _HERE):
             return left

@@ -16,7 +16,6 @@ import numpy as np
 from pliant.model import Array, Description, DescriptionError, Signal, did_you_mean, positive
 from pliant.physics.effects import check_inputs
 from pliant.solve.checkpoint import changed_by, remembering
-from pliant.solve.integrators.contract import Integrator
 from pliant.solve.schedule import as_inputs, check_input
 
 _ON_STEP = 1e-6
@@ -230,7 +229,7 @@ class Control:
         return found
 
 
-def controller_pairs(given: Any, integrator: Integrator) -> list[tuple[Controller, float | None]]:
+def controller_pairs(given: Any) -> list[tuple[Controller, float | None]]:
     """Controllers with the seconds between their samples, None for every step."""
     pair = isinstance(given, tuple) and len(given) == 2 and not callable(given[1])
     listed = [given] if callable(given) or pair else given
@@ -254,11 +253,6 @@ def controller_pairs(given: Any, integrator: Integrator) -> list[tuple[Controlle
         if every is not None:
             every = positive("controllers", "seconds between samples", every, "", "give e.g. 0.01")
         pairs.append((law, every))
-    if integrator.chooses_steps:
-        raise DescriptionError(
-            "controllers", "integrator", integrator,
-            "one with steps of fixed length, at whose ends controllers are asked", "use Midpoint()",
-        )  # fmt: skip
     return pairs
 
 

@@ -38,6 +38,7 @@ from pliant.solve.events import Watch
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
+from pliant.solve.mass import Mass
 from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
@@ -141,6 +142,20 @@ class CoordinateProblem(Problem):
         mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
         return mine == theirs
 
+    def rates_of(self, other: Problem, q: Array, v: Array | None) -> Array | None:
+        """Rates (total,) of a motion that goes on with other constraints.
+
+        Those that are new take up what cannot go on, as an inelastic impact does.
+        """
+        if v is None or self.same_unknowns(other):
+            return v
+        tree, known = self.tree, np.zeros(self.tree.total)
+        known[tree.prescribed] = v[len(v) - len(tree.prescribed) :]
+        whole = known.copy()
+        whole[tree.coordinates] = v[: len(tree.coordinates)]
+        mass, state = Mass(self.effects), State(tree).place(q)
+        return mass.solve(state, mass.momentum(state, whole), known=known)
+
     def stretches(self, q: Array) -> dict[str, Array]:
         """From the strains of the maps at the stations of their laws."""
         state = self.sampler.at(q)
@@ -196,9 +211,10 @@ class CoordinateProblem(Problem):
         if found.error is not None:
             warn_of_error(found.error, self.formulations, stacklevel=4)
         if is_told():
-            self._tell([x for term in self.effects.terms if (x := term.left_out_at_rest(found.z))])
+            rest = self._moment(found)
+            self._tell([x for term in self.effects.terms if (x := term.told_at_rest(rest))])
         if found.indifferent and is_told():
-            text = indifferent(self.effects, found.q, found.z, found.inputs)
+            text = indifferent(self.effects, found)
             if text:
                 warnings.warn(text, StabilityWarning, stacklevel=4)
         if self._lame:
@@ -224,6 +240,10 @@ class CoordinateProblem(Problem):
         """
         from pliant.solve.stability import judge
 
+        if (
+            self.effects.increments > 1
+        ):  # what rolls has no stiffness: the sign of nothing is rounding
+            return False
         if found.odd:
             return True
         far = len(found.levels) > 1 or found.iterations > _NEAR
@@ -274,9 +294,8 @@ class CoordinateProblem(Problem):
         solution = still.solution
         if problem is self:
             return solution, applied
-        begin = StaticSolution(
-            solution.q, solution.z, self.acting(applied), negative=solution.negative
-        )
+        known = (solution.q, solution.z, self.acting(applied))
+        begin = StaticSolution(*known, negative=solution.negative, memory=solution.memory)
         return begin, applied
 
     def acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
@@ -484,10 +503,14 @@ class CoordinateProblem(Problem):
 
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """From the terms of the effects."""
-        found, work = still.solution, Work(self.tree)
-        state = State(self.tree).place(found.q)
-        moment = Moment(self.tree, state, work, found.inputs.u, found.z)
+        moment = self._moment(still.solution)
         return {term.name: term.readings(moment) for term in self.effects.terms if term.name}
+
+    def _moment(self, found: StaticSolution) -> Moment:
+        """The robot in an equilibrium."""
+        state, work = State(self.tree).place(found.q), Work(self.tree)
+        where = (self.tree, state, work, found.inputs.u, found.z)
+        return Moment(*where, memory=found.memory)
 
     def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
         """From the terms of the effects at every output time; multipliers follow from balance."""

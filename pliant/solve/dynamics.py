@@ -58,6 +58,8 @@ class Steps(ABC):
     """Most steps in one call."""
     own_steps: Array | None = None
     """Start and ends (N + 1,) of its steps where it chooses their length, s."""
+    sampled: bool = False
+    """Whether inputs may jump after each call of `take`, where its steps then end."""
 
     @abstractmethod
     def start(self) -> None:
@@ -235,6 +237,7 @@ class _Run:
         self, steps: Steps, clock: Clock, control: Control | None, watch: Watch | None
     ) -> None:
         self.steps, self.clock, self.control, self.watch = steps, clock, control, watch
+        steps.sampled = control is not None
         self.event: tuple[str, float] | None = None
         self.began = time.perf_counter()
         self.done = 0

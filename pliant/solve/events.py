@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from pliant.model import Array, DescriptionError
 from pliant.model.checks import as_float, refuse
@@ -123,6 +122,8 @@ class Watch:
 
         reach : the simulation at a time inside the step. The time is the first one behind the crossing.
         """
+        from scipy.optimize import brentq
+
         slack, found = _CLOSE * (end - start), []
         for event, before, after in crossed:
 

@@ -16,19 +16,20 @@ from pliant.tree.work import Work
 
 
 def linearise(
-    effects: Effects, q: Array, z: Array, inputs: Inputs
+    effects: Effects, q: Array, z: Array, inputs: Inputs, memory: Array | None = None
 ) -> tuple[csr_matrix, csr_matrix]:
     """Stiffness K and mass M (n + m, n + m) of the unknowns, sparse.
 
     K holds force fields and constraints beside the coordinates (symmetric indefinite), M is zero
-    there: K x = omega^2 M x are the free vibrations.
+    there: K x = omega^2 M x are the free vibrations.  memory : see `Moment`; what sticks has the
+    stiffness with which it sticks.
     """
     tree = effects.tree
     tangent = Tangent(tree, Sparse, effects.pairs())
     matrix = tangent.matrix
     assert isinstance(matrix, Sparse)
     state, work = State(tree).place(q), Work(tree)
-    balance(effects, state, work, inputs, z, tangent, chart=False)
+    balance(effects, state, work, inputs, z, tangent, chart=False, memory=memory)
     K = matrix.matrix.copy()
     tangent.clear()
     fill_mass(tree, state, work, tangent)

@@ -51,7 +51,7 @@ def go_on(
     if last.value < 1.0:
         return None, None
     found = last.solution
-    found.inputs = ways[1]
+    found.inputs, found.memory = ways[1], solver.memory.copy()
     found.levels = [level, 1.0]
     if not solver.symmetric:
         for at in branch.points:

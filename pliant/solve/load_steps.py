@@ -138,13 +138,26 @@ class StaticSolver:
             term.check_start(self.state)
         self.count, self.equations.checks.rate = 0, None
         self._set_gaps(start.q)
-        if self.effects.memory:
-            state = self.state.place(start.q)
-            self.effects.remember(state, None, origin.u, start.z, self.memory)
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         good.odd = start.odd
         self._let_touching_hold(good)
+        good.memory = start.memory
         return good
+
+    def recall(self, found: StaticSolution, go_on: bool = False) -> None:
+        """Take up what terms remember at an equilibrium, or let them begin there.
+
+        go_on : whether the next load step begins there.
+        """
+        if not self.effects.memory:
+            return
+        where = (self.state.place(found.q), found.inputs.u, found.z)
+        if found.memory is None:
+            self.effects.remember(*where, self.memory)
+            return
+        self.memory[...] = found.memory
+        if go_on:
+            self.effects.come_to_rest(*where, self.memory)
 
     def _let_touching_hold(self, good: StaticSolution) -> None:
         """Let one-sided rows hold that are exactly met where the way begins.
@@ -188,7 +201,8 @@ class StaticSolver:
         effects, options = self.effects, self.options
         way = effects.prescribed.travel(origin.drive, target.drive, effects.tree.length)
         way += self.measure(self.gaps)[1]
-        return min(options.largest_step, STRIDE / max(way, STRIDE))
+        most = min(options.largest_step, 1.0 / effects.increments)
+        return min(most, STRIDE / max(way, STRIDE))
 
     def look_at(self, found: StaticSolution) -> Equilibrium:
         """Place everything at an equilibrium, with its tangent."""
@@ -245,7 +259,7 @@ class StaticSolver:
                 raise failed from None
             finally:
                 self.equations.lean_on_start(False)
-            if loose_part(self.effects, found.q, found.z, inputs) is None:
+            if loose_part(self.effects, found.q, found.z, inputs, found.memory) is None:
                 raise
         found.indifferent = True
         return found
@@ -255,6 +269,7 @@ class StaticSolver:
     ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
         equations, checks = self.equations, self.equations.checks
+        self.recall(start, go_on=True)
         equations.begin(start, inputs, aim, step)
         before = self.count
         try:
@@ -279,6 +294,7 @@ class StaticSolver:
             negative,
             bool(equations.counts[loops.AT_ROUNDING]),
             odd=odd,
+            memory=self.memory.copy(),
         )
 
     def measure(self, r: Array) -> tuple[float, float]:
@@ -303,7 +319,7 @@ class StaticSolver:
 
     def odd(self) -> bool:
         """Whether the determinant of the last factor, reduced, is negative; only without symmetry."""
-        if self.symmetric:
+        if self.symmetric or self.effects.increments > 1:
             return False
         pivots, lost = self.tangent.matrix.flags[:2].tolist()
         return bool(pivots >= 0 and not lost and (pivots - len(self.effects.gap_rows)) % 2)

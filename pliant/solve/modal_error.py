@@ -62,7 +62,7 @@ def _reference(problem: CoordinateProblem, still: Still, count: int) -> Array | 
         at = same_equilibrium(finer, problem, still)
         if at is None:
             return None
-        found = modal_analysis(finer.effects, at.q, at.z, at.inputs, count)
+        found = modal_analysis(finer.effects, at.q, at.z, at.inputs, count, at.memory)
     except PliantError:
         return None
     return np.asarray(found.eigenvalues, dtype=complex)

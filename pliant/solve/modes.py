@@ -47,13 +47,18 @@ class ModalSolution:
 
 
 def modal_analysis(
-    effects: Effects, q: Array, z: Array, inputs: Inputs, count: int
+    effects: Effects,
+    q: Array,
+    z: Array,
+    inputs: Inputs,
+    count: int,
+    memory: Array | None = None,
 ) -> ModalSolution:
     """Return the `count` lowest modes about the equilibrium (q, z) under `inputs`.
 
     Fewer come back if the robot has fewer coordinates.
     """
-    K, M = linearise(effects, q, z, inputs)
+    K, M = linearise(effects, q, z, inputs, memory)
     tree = effects.tree
     scale = natural_scale(effects)
     size = len(tree.coordinates)

@@ -119,6 +119,10 @@ class Problem(ABC):
         """The problem of one mesh that a configuration and rates are of, with both there."""
         return self, q, v
 
+    def rates_of(self, other: Problem, q: Any, v: Any) -> Any:
+        """Rates of another problem with the same rods at q, as this one has them; None for rest."""
+        return v
+
     @abstractmethod
     def same_rods(self, other: Problem) -> bool:
         """Tell whether configurations of both mean the same."""

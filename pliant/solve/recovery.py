@@ -22,7 +22,7 @@ from pliant.engine.arrays import clear
 from pliant.engine.program import ask, run
 from pliant.lie import se3
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
-from pliant.rods.contract import Array, Ints, Plan
+from pliant.rods.contract import Array, Ints, Plan, RodMap
 from pliant.tree.collect import add_vector, station_values
 from pliant.tree.panels import (
     Panels,
@@ -109,6 +109,9 @@ class Sections:
         rod = part.rod
         felt = np.any(part.strain_w > 0.0, axis=0)
         self.felt = felt.astype(float)
+        own = type(part.map).section_strain is not RodMap.section_strain
+        self.seen = np.ones(6) if own else self.felt
+        """Strains (6,) that may differ from those that balance asks for: 1 or 0."""
         self.soft = np.zeros((S, 6)) if rod is None else felt / rod.stiffness(self.s)
         """Compliance (S, 6) of the strains, zero for those that are held."""
         if part.rigid:
@@ -166,7 +169,7 @@ class Sections:
         at = state.parts[i]
         if self._strains is None:
             return at.strain
-        ask(self.part.map.strain, self._strains, at.c)
+        ask(self.part.map.section_strain, self._strains, at.c)
         return self._strains
 
     def note_sections(
@@ -324,14 +327,14 @@ def section_wrenches(g, T, W):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_defects(soft, natural, felt, W, own, e, d):  # type: ignore[no-untyped-def]
-    """d (S, 6) = natural + soft (W - own) - e of the strains that are felt (6,), else zero.
+def set_defects(soft, natural, seen, W, own, e, d):  # type: ignore[no-untyped-def]
+    """d (S, 6) = natural + soft (W - own) - e of the strains that are seen (6,), else zero.
 
     own (S, 6) : stress besides that of linear elasticity.
     """
     for s in range(d.shape[0]):
         for i in range(6):
-            d[s, i] = felt[i] * (natural[s, i] + soft[s, i] * (W[s, i] - own[s, i]) - e[s, i])
+            d[s, i] = seen[i] * (natural[s, i] + soft[s, i] * (W[s, i] - own[s, i]) - e[s, i])
 
 
 @kernel

@@ -157,7 +157,7 @@ class Response:
         work, state = self._work, self.state
         work.clear(False)
         meet_at_rest(work, state)
-        moment = Moment(self.tree, state, work, self._u, self._z)
+        moment = Moment(self.tree, state, work, self._u, self._z, memory=self.solver.memory)
         for term in terms:
             ask(term.act, moment)
         gather(self.tree, state, work, work.residual)
@@ -182,7 +182,7 @@ class Response:
 
     def _fill(self) -> None:
         given = self._work, Inputs(self._u, self.inputs.drive), self._z, self._full
-        balance(self.effects, self.state, *given)
+        balance(self.effects, self.state, *given, memory=self.solver.memory)
 
     # -- frames ----------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import LinAlgError, null_space
 
@@ -12,6 +14,9 @@ from pliant.solve.linearise import condensed, linearise
 from pliant.solve.redundancy import find_redundancy
 from pliant.tree.part import Part
 from pliant.tree.state import State
+
+if TYPE_CHECKING:
+    from pliant.solve.statics import StaticSolution
 
 _LARGEST = 1500
 """Coordinates up to which the direction that nothing resists is sought."""
@@ -63,9 +68,9 @@ def _contradiction(effects: Effects, state: State) -> str:
     )
 
 
-def indifferent(effects: Effects, q: Array, z: Array, inputs: Inputs) -> str:
+def indifferent(effects: Effects, found: StaticSolution) -> str:
     """A sentence on an equilibrium in which a part can move without resistance, "" if none can."""
-    part = loose_part(effects, q, z, inputs)
+    part = loose_part(effects, found.q, found.z, found.inputs, found.memory)
     if part is None:
         return ""
     return (
@@ -74,13 +79,15 @@ def indifferent(effects: Effects, q: Array, z: Array, inputs: Inputs) -> str:
     )
 
 
-def loose_part(effects: Effects, q: Array, z: Array, inputs: Inputs) -> Part | None:
+def loose_part(
+    effects: Effects, q: Array, z: Array, inputs: Inputs, memory: Array | None = None
+) -> Part | None:
     """The part whose joint moves most where nothing resists, None if no joint does (or too many)."""
     tree = effects.tree
     if len(tree.coordinates) > _LARGEST:
         return None
     try:
-        K, _, A = condensed(effects, *linearise(effects, q, z, inputs))
+        K, _, A = condensed(effects, *linearise(effects, q, z, inputs, memory))
         N = null_space(A) if len(A) else np.eye(len(K))
         units = 1.0 / np.sqrt(
             np.maximum(np.abs(np.diagonal(K)), 1e-12 * np.abs(K).max(initial=1.0))

@@ -42,7 +42,8 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
     from pliant.solve.modes import modal_analysis
 
     try:
-        found = modal_analysis(compiled.effects, solution.q, solution.z, solution.inputs, _LOWEST)
+        where = (solution.q, solution.z, solution.inputs, _LOWEST, solution.memory)
+        found = modal_analysis(compiled.effects, *where)
     except PliantError as error:
         return None, f"{_UNKNOWN}: {error}"
     if not found.growth.any():

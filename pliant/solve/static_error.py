@@ -113,7 +113,7 @@ class StaticError:
         for term in self.effects.terms:
             ask(term.add_section_stress, i, rod.s, e, self.equations.u, rod.own, rod.slope)
             ask(term.add_held_stress, i, rod.s, e, self.equations.z, rod.own, rod.slope)
-        run(set_defects, rod.soft, rod.natural, rod.felt, self.W[i], rod.own, e, rod.d)
+        run(set_defects, rod.soft, rod.natural, rod.seen, self.W[i], rod.own, e, rod.d)
         if len(rod.slope):
             ask(rod.soften)
 
@@ -128,7 +128,8 @@ class StaticError:
             copy(at.inner.e, to.inner.e)
         work.clear(False)
         meet_at_rest(work, displaced)
-        moment = Moment(self.tree, displaced, work, self.equations.u, self.equations.z)
+        where = (self.tree, displaced, work, self.equations.u, self.equations.z)
+        moment = Moment(*where, memory=self.equations.solver.memory)
         for term in self.effects.terms:
             ask(term.act, moment)
 

@@ -65,6 +65,8 @@ class StaticSolution:
     """First load level at which the branch was found unstable, None if there is none."""
     fold: float | None = None
     """Load level beyond this equilibrium at which its branch turns back, if it is known to do so."""
+    memory: Array | None = None
+    """(memory,): what terms remember of the way there; None if nothing is known of it."""
     indifferent: bool = False
     """True if something can move in a joint that neither loads nor stiffness hold."""
     odd: bool = False
@@ -146,6 +148,7 @@ class Equilibrium(Equations):
         self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
         self.keep[...], self.load[0] = 0.0, 1.0
         self.lean_on_start(found.indifferent)
+        self.solver.recall(found)
         self.forget_factor()
         self.programs[loops.TANGENT]()
 

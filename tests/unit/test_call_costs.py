@@ -52,16 +52,22 @@ def test_a_function_by_value_is_computed_once_for_equal_arrays() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [np.ones((3, 1)), np.ones(3, dtype=np.float32), np.ones(3, dtype=np.int64), (np.ones(3),)],
-    ids=["shape", "single precision", "whole numbers", "tuple"],
+    [np.ones((3, 1)), np.ones(3, dtype=np.float32), np.ones(3, dtype=np.int64), np.ones(4)],
+    ids=["shape", "single precision", "whole numbers", "length"],
 )
 def test_arrays_of_other_types_and_shapes_are_other_values(other: Any) -> None:
     asked: list[Any] = []
-    by_value(4)(asked.append)(np.ones(3))
     keeping = by_value(4)(asked.append)
-    keeping(np.ones(3))
-    keeping(other)
-    assert len(asked) == 3
+    for x in (np.ones(3), other, np.ones(3), other.copy()):
+        keeping(x)
+    assert len(asked) == 2
+
+
+def test_results_for_large_arrays_are_not_kept() -> None:
+    keeping = by_value(4)(lambda x: x + 1.0)
+    small, large = np.zeros(100), np.zeros(10_000)
+    assert keeping(small) is keeping(small)
+    assert keeping(large) is not keeping(large)
 
 
 def test_the_oldest_value_is_dropped() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import pliant as pl
 from pliant.lie import se3
@@ -45,7 +46,7 @@ def rule(kind: float = 0.0) -> np.ndarray:
             rng.random(6),
             0.1 * rng.random(6),
             [0, 0, 0, 0, 0, kind],
-            [0, 0, 0, 2, 3, 0],
+            [0, 0, 0, 2, 3, 0.7],
             np.ones(6),
         ]
     )
@@ -101,13 +102,14 @@ def test_a_link_bends_on_beyond_half_a_turn(angle: float) -> None:
     """An arc of a circle has its curvature and no stretch, whichever way its ends have come."""
     x = np.array([0.6 * angle, 0.8 * angle, 0.0, 0.0, 0.0, 0.3])
     turns = np.tile(np.eye(4), (2, 1, 1))
-    e = np.zeros(6)
+    e, half = np.zeros(6), np.array([0.3 * 2 / np.pi, 0, 0, 0, 0, 0])
     for sign in (1.0, -1.0):
         arc = x * [sign, sign, 1, 1, 1, 1]
         g = np.array([np.eye(4), se3.exp(arc)])
-        link_kernels.set_strain(link_kernels.LINK, g, turns, np.zeros(6), e)
+        link_kernels.set_strain(link_kernels.LINK, g, turns, half, e)
         assert e == pytest.approx(arc, abs=1e-12)
     law, h = rule(), 1e-4
+    law[4, 0] = 0.25
     g = moved(np.array([np.eye(4), se3.exp(x)]), 0.03 * np.arange(12.0))
     V = lambda y: potential(moved(g, y), turns, law)  # noqa: E731
     slope = [(V(y) - V(-y)) / (2 * h) for y in h * np.eye(12)]
@@ -164,9 +166,10 @@ def test_tension_stiffens_a_beam() -> None:
     assert still.stable
     shear = 1.0 / (1.0 / GA + length**2 / (12 * EI))
     share = shear * length**2 / (12 * EI)
-    lateral = shear / length + 1.2 * share**2 * tension / length
+    stretched = length * (1 + tension / (STEEL.E * np.pi * RADIUS**2))
+    lateral = shear / length + 1.2 * share**2 * tension / stretched
     assert 0.01 / still.position("node")[2] == pytest.approx(lateral, rel=2e-3)
-    assert lateral == pytest.approx(12 * EI / length**3 + 1.2 * tension / length, rel=5e-3)
+    assert lateral == pytest.approx(12 * EI / length**3 + 1.2 * tension / stretched, rel=5e-3)
 
 
 @pytest.mark.parametrize(("beam", "order"), [(True, 4.0), (False, 2.0)])
@@ -241,6 +244,38 @@ def test_cloth_gives_way_when_shortened_and_holds_when_lengthened() -> None:
         assert moved_by == pytest.approx(push / (1.0 + stiffness * (expected > 0)), rel=1e-9)
         pulled = still.tension("link")
         assert pulled == pytest.approx(stiffness * moved_by * (expected > 0), abs=1e-9)
+
+
+def test_a_turned_over_link_pulls_along_its_chord() -> None:
+    """Ends that both point backwards: tension between them, in balance, and no slack."""
+    law = rule(1.0)
+    law[0], law[2] = [0, 0, 0, 0, 0, 100.0], [0, 0, 0, 0, 0, 0.3]
+    law[4] = [0.2, 0, 0, 0, 0, 1.2]
+    over = np.diag([-1.0, 1.0, -1.0, 1.0])
+    g = np.array([over, over])
+    g[1, 2, 3] = 0.4
+    p = gradient(g, np.tile(np.eye(4), (2, 1, 1)), law)[0].reshape(2, 6)
+    pull = 1.4 * 100.0 * (1.4 * 0.4 - 0.3)
+    assert over[:3, :3] @ p[1, 3:] == pytest.approx([0, 0, pull], rel=1e-9)
+    assert over[:3, :3] @ p[0, 3:] == pytest.approx([0, 0, -pull], rel=1e-9)
+
+
+@pytest.mark.parametrize("stiffness", [1e-4, 1e-5])
+def test_a_limp_chain_hangs_as_a_catenary(stiffness: float) -> None:
+    """Sag of an inextensible chain; the links start from the arc of a circle of the same length."""
+    count, span = 24, 0.7
+    radius = brentq(
+        lambda R: 2 * count * R * np.sin(np.arcsin(0.5 * span / R) / count) - 1, 0.35003, 9
+    )
+    angle = np.linspace(-1, 1, count + 1) * np.arcsin(0.5 * span / radius)
+    points = radius * np.stack([np.sin(angle), 0 * angle, np.cos(angle[0]) - np.cos(angle)], axis=1)
+    robot, edges = pl.Robot(), np.stack([np.arange(count), np.arange(1, count + 1)], axis=1)
+    thread = pl.Stiffness(bending=stiffness, twist=stiffness, shear=500.0, axial=500.0, mass=0.1)
+    robot.add_mesh("chain", pl.Wireframe(points, edges), 0.1, thread, fixed=[0, count])
+    low = robot.statics().position(f"chain_{count // 2}")[2]
+    a = brentq(lambda a: 2 * a * np.sinh(0.5 * span / a) - 1.0, 0.05, 5.0)
+    sag = a * (np.cosh(0.5 * span / a) - 1.0)
+    assert low == pytest.approx(-sag, rel=60 * stiffness + 5e-4)
 
 
 def test_a_short_rest_length_pulls() -> None:

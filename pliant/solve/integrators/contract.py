@@ -129,7 +129,8 @@ class Stepper(Equations):
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
         if like is None and self._fed:
-            self.effects.remember(self.a.place(self.q), v, self.before, self.z, self.memory)
+            where = (self.a.place(self.q), self.before, self.z, self.memory)
+            self.effects.remember(*where, v)
         self.begin_motion(v, Inputs(self.before, inputs.drive))
 
     @abstractmethod

@@ -1,0 +1,323 @@
+"""Motions in which events switch what acts: phases that follow each other as one trajectory."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model import Array, DescriptionError, Effect, Signal, did_you_mean, refuse
+from pliant.model.checks import as_float, positive
+from pliant.model.paths import with_values
+from pliant.results.motion import Motion
+from pliant.robot import Robot
+from pliant.solve.events import Event
+from pliant.solve.integrators.contract import Integrator
+
+_SUMMED = ("dissipated", "work", "numerical", "balance")
+"""Energies that are counted from the start of a motion on."""
+_INSTANT = 1e-9
+"""Part of a step in which no two switches may follow each other."""
+Change = Mapping[str, Any] | Callable[[Motion], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Switch(Event):
+    """An event at which something changes, and the motion goes on.
+
+    function, name, direction : as for `Event`.
+    change : by name, or a function that takes the phase which ends there, a `Motion`, and returns it,
+        None to end the motion:
+
+        - an input: its value from then on, a number, an array, or a function of time;
+        - an effect, a connection or a constraint: "off" or "on";
+        - a rod or a body: its twist from then on, as `velocity` of `Robot.simulate`;
+        - the path of a number, as for `fit`, or the name of a parameter of its file: the number.
+    """
+
+    change: Change | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given, expected = self.change, "a dictionary, or a function of the phase that returns one"
+        known = isinstance(given, Mapping) or callable(given)
+        refuse(not known, "Switch", "change", given, expected, 'give e.g. {"latch": "off"}')
+
+    def changes(self, phase: Motion) -> dict[str, Any] | None:
+        """What changes after a phase that ends at this event."""
+        found = self.change(phase) if callable(self.change) else self.change
+        if found is None or isinstance(found, Mapping):
+            return None if found is None else dict(found)
+        remedy = 'return e.g. {"latch": "off"}'
+        raise DescriptionError(
+            f"switch {self.label!r}", "change", found, "a dictionary or None", remedy
+        )
+
+    def from_time(self, begun: float, met: bool) -> Event:
+        """The event of a phase that began at a time: its function sees the time of the whole motion.
+
+        met : whether the phase began by it; it is then zero there, whatever rounding made of it.
+        """
+
+        def seen(state: Any) -> Any:
+            if met and state.t == 0.0:
+                return 0.0
+            shown = copy.copy(state)
+            shown.t = state.t + begun
+            return self.function(shown)
+
+        return Event(seen, self.label, self.direction)
+
+
+class Later(Signal):
+    """A function of time, seen from a phase that began at `begun`, s."""
+
+    def __init__(self, given: Callable[[float], Any], begun: float) -> None:
+        self.given, self.begun = given, begun
+
+    def __call__(self, t: float) -> Any:
+        """Return the value at time t of the phase, s."""
+        return self.given(t + self.begun)
+
+    def rate(self, t: float) -> float:
+        """Return its first derivative, per second."""
+        known = isinstance(self.given, Signal)
+        return self.given.rate(t + self.begun) if known else super().rate(t)  # type: ignore[attr-defined]
+
+    def acceleration(self, t: float) -> float:
+        """Return its second derivative, per second squared."""
+        known = isinstance(self.given, Signal)
+        found = self.given.acceleration if known else None  # type: ignore[attr-defined]
+        return super().acceleration(t) if found is None else float(found(t + self.begun))
+
+
+class SwitchedMotion:
+    """A motion in phases: the robot moving in time, with switches between.
+
+    phases : the `Motion` of each; their times begin at zero.
+    starts : when each of them begins, s.
+    switches : name, time in s, and changes of each switch that took place.
+    t : (T,) s; the time of a switch stands there twice, for the robot before and after it.
+    complete : False if a phase was interrupted.  steps : number of steps in all.
+    """
+
+    def __init__(
+        self,
+        phases: Sequence[Motion],
+        starts: Sequence[float],
+        switches: Sequence[tuple[str, float, dict[str, Any]]],
+    ) -> None:
+        self.phases, self.starts, self.switches = list(phases), list(starts), list(switches)
+        self.t = np.concatenate([m.t + at for m, at in zip(phases, starts, strict=True)])
+        self.complete = all(phase.complete for phase in phases)
+        self.steps = sum(phase.steps for phase in phases)
+
+    def __repr__(self) -> str:
+        return f"<Motion of {self.t[-1]:.6g} s in {len(self.phases)} phases, {self.steps} steps>"
+
+    def joined(self, ask: Callable[[Motion], Array]) -> Array:
+        """Return what is asked of each phase, an array (T_k, ...), as one array (T, ...)."""
+        return np.concatenate([ask(phase) for phase in self.phases])
+
+    def pose(self, part: Any = None, s: ArrayLike | None = None) -> Array:
+        """Return poses (T, ..., 4, 4), as `Motion.pose`."""
+        return self.joined(lambda phase: phase.pose(part, s))
+
+    def position(self, part: Any = None, s: ArrayLike | None = None) -> Array:
+        """Return positions (T, ..., 3) in the world, m, as `Motion.position`."""
+        return self.joined(lambda phase: phase.position(part, s))
+
+    def velocity(self, part: str | None = None, s: ArrayLike | None = None) -> Array:
+        """Return body twists (T, ..., 6), rad/s and m/s, as `Motion.velocity`."""
+        return self.joined(lambda phase: phase.velocity(part, s))
+
+    def joint(self, part: str) -> Array:
+        """Return joint values (T, nq), as `Motion.joint`."""
+        return self.joined(lambda phase: phase.joint(part))
+
+    def joint_rate(self, part: str) -> Array:
+        """Return joint rates (T, nv), as `Motion.joint_rate`."""
+        return self.joined(lambda phase: phase.joint_rate(part))
+
+    @cached_property
+    def energy(self) -> dict[str, Array]:
+        """Energies in J over time (T,) each, as `Motion.energy`; `switched` is what switches added.
+
+        total + dissipated + numerical - work - switched is constant. A connection that closes takes
+        the energy of the impact, a spring with another stiffness brings or takes what it stores.
+        """
+        names = list(dict.fromkeys(name for phase in self.phases for name in phase.energy))
+        columns: dict[str, list[Array]] = {name: [] for name in (*names, "switched")}
+        summed, switched, last = dict.fromkeys(_SUMMED, 0.0), 0.0, None
+        for phase in self.phases:
+            parts, count = phase.energy, len(phase.t)
+            switched += 0.0 if last is None else float(parts["total"][0]) - last
+            last = float(parts["total"][-1])
+            columns["switched"].append(np.full(count, switched))
+            for name in names:
+                values = parts.get(name, np.zeros(count)) + summed.get(name, 0.0)
+                columns[name].append(values)
+                if name in summed:
+                    summed[name] = float(values[-1])
+        return {name: np.concatenate(values) for name, values in columns.items()}
+
+
+class _Switching:
+    """What acts in a motion in phases: the robot with all that it has, what is off, and inputs."""
+
+    def __init__(self, robot: Robot, off: Sequence[str], inputs: Mapping[str, Any]) -> None:
+        self.robot, self.inputs, self.velocity = robot, dict(inputs), dict[str, Any]()
+        self.off: set[str] = set()
+        for name in off:
+            self._turn(name, "off")
+
+    def _turn(self, name: str, word: str) -> None:
+        parts, members = self.robot.description.parts, self.robot.description.of(Effect)
+        expected = f"an effect, a connection or a constraint, to be {word}"
+        refuse(
+            name not in parts or name in self._moving, "switch", "change", name, expected,
+            did_you_mean(name, members),
+        )  # fmt: skip
+        brought = getattr(parts[name], "auxiliary", list)
+        refuse(
+            len(brought()) > 0, "switch", "change", name, "something without parts of its own",
+            "use add_constraint, or a rigid connection, in place of a connection with a joint",
+        )  # fmt: skip
+        (self.off.add if word == "off" else self.off.discard)(name)
+
+    @property
+    def _moving(self) -> dict[str, Any]:
+        return {**self.robot.description.rods, **self.robot.description.bodies}
+
+    def apply(self, changes: Mapping[str, Any]) -> None:
+        """Let what changes be so from now on."""
+        numbers: dict[str, float] = {}
+        self.velocity = {}
+        for name, value in changes.items():
+            if isinstance(value, str) and value in ("on", "off"):
+                self._turn(name, value)
+            elif name in self._moving:
+                self.velocity[name] = value
+            elif name in self.robot.description.inputs():
+                self.inputs[name] = value
+            else:
+                number = as_float(value)
+                if number is None:
+                    raise DescriptionError(
+                        "switch", f"change[{name!r}]", value,
+                        'a number for a path; "on" or "off" for an effect', "correct it",
+                    )  # fmt: skip
+                numbers[name] = number
+        if numbers:
+            changed = self.robot.copy()
+            changed.description = with_values(changed.description, numbers)
+            self.robot = changed
+
+    def now(self, begun: float) -> tuple[Robot, dict[str, Any]]:
+        """The robot without what is off, and its inputs as functions of time since `begun`, s."""
+        robot = self.robot.copy()
+        for name in self.off:
+            robot.remove(name)
+        known = robot.description.inputs()
+        given = {**robot.inputs, **self.inputs}
+        robot.inputs.clear()
+        return robot, {
+            name: Later(x, begun) if callable(x) else x
+            for name, x in given.items()
+            if name in known
+        }
+
+
+def simulate_switched(
+    robot: Robot,
+    duration: float,
+    dt: float,
+    switches: Switch | Sequence[Switch],
+    inputs: Mapping[str, Any] | None = None,
+    off: Sequence[str] = (),
+    output_every: float | None = None,
+    most: int = 1000,
+    start: Any = "rest",
+    velocity: Mapping[str, Any] | None = None,
+    joints: Mapping[str, Any] | None = None,
+    formulation: Any = None,
+    integrator: Integrator | None = None,
+) -> SwitchedMotion:
+    """Return the motion over ``duration`` seconds, in which switches change what acts.
+
+    Each switch ends a phase at its time, found inside the step, and the next phase begins there with
+    the changes: times have the order of the integrator, and steps after a switch begin at it.
+
+    robot : with all that ever acts.
+    duration, dt, inputs, output_every : as for `Robot.simulate`; functions of time see the time of the
+    whole motion.
+    switches : one `Switch`, or several.
+    off : names of effects, connections and constraints that begin switched off.
+    most : number of switches at which the motion is refused, for they may be without end.
+    start, velocity, joints, formulation, integrator : as for `Robot.simulate`, at the beginning; mesh
+    and integrator are those of all phases.
+    """
+    listed = _as_switches(switches)
+    positive("simulate_switched", "duration", duration, "seconds", "give e.g. 2.0")
+    acting = _Switching(robot, off, inputs or {})
+    first: dict[str, Any] = {
+        "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
+    }  # fmt: skip
+    phases: list[Motion] = []
+    starts: list[float] = [0.0]
+    done: list[tuple[str, float, dict[str, Any]]] = []
+    while True:
+        begun, last = starts[-1], done[-1][0] if done else None
+        now, given = acting.now(begun)
+        events = [each.from_time(begun, each.label == last) for each in listed]
+        times = _outputs(duration, output_every, begun, _INSTANT * dt)
+        asked = {"integrator": integrator, "events": events, "output_times": times, **first}
+        phase = now.simulate(duration - begun, dt, given, **asked)
+        phases.append(phase)
+        changes, lasted = _after(phase, listed), float(phase.t[-1])
+        if changes is None or duration - begun - lasted < _INSTANT * dt:
+            return SwitchedMotion(phases, starts, done)
+        done.append((phase.event[0] if phase.event else "", begun + lasted, changes))
+        _refuse_endless(done, most)
+        acting.apply(changes)
+        starts.append(begun + lasted)
+        first = {"start": phase, "velocity": acting.velocity or None}
+
+
+def _as_switches(given: Any) -> list[Switch]:
+    """The switches that are given, one or several."""
+    listed = [given] if isinstance(given, Switch) else list(given)
+    wrong = not listed or not all(isinstance(each, Switch) for each in listed)
+    expected, remedy = "a Switch, or several", "give pl.Switch(...)"
+    refuse(wrong, "simulate_switched", "switches", given, expected, remedy)
+    return listed
+
+
+def _outputs(duration: float, every: float | None, begun: float, close: float) -> Array | None:
+    """Output times of a phase that began at `begun`, from its start on, s; None for all steps."""
+    if every is None:
+        return None
+    left = np.append(np.arange(0.0, duration, every), duration) - begun
+    return np.append(0.0, left[left > close])
+
+
+def _refuse_endless(done: Sequence[tuple[str, float, dict[str, Any]]], most: int) -> None:
+    """Refuse more switches than `most`."""
+    if len(done) > most:
+        name, time, _ = done[-1]
+        raise DescriptionError(
+            f"switch {name!r}", f"count at t = {time:.6g} s", len(done), f"at most {most}",
+            "let a direction or a wider gap keep it from switching again at once, or raise `most`",
+        )  # fmt: skip
+
+
+def _after(phase: Motion, switches: Sequence[Switch]) -> dict[str, Any] | None:
+    """What changes after a phase; None if the motion ends there."""
+    if phase.event is None or not phase.complete:
+        return None
+    return next(each for each in switches if each.label == phase.event[0]).changes(phase)

@@ -1,0 +1,155 @@
+"""Switches: motions in phases, as one trajectory whose energy balance has a column for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import pliant as pl
+
+
+def pendulum() -> pl.Robot:
+    robot = pl.Robot()
+    robot.add_body("bob", 1.0, (0, 0, 0), centre=(0, 0, -0.5), joint=pl.Revolute("y"))
+    robot.add_bushing("spring", "bob", stiffness={"ry": 1.0})
+    return robot
+
+
+def angle(state: Any) -> float:
+    return float(state.joint("bob")[0])
+
+
+def gap(motion: pl.SwitchedMotion) -> float:
+    """Largest part of the energy that is in no column but the integrator's, over that in play."""
+    e = motion.energy
+    kept = e["total"] + e["dissipated"] - e["work"] - e["switched"]
+    return float(np.ptp(kept) / np.ptp(e["kinetic"]))
+
+
+def test_a_ball_bounces_in_one_trajectory() -> None:
+    """Times between impacts 2 e^k sqrt(2 h / g), parabolas being exact; impacts take energy."""
+    robot, bounce = pl.Robot(), np.array([1, 1, 1, 1, 1, -0.8])
+    robot.add_body("ball", 0.1, (1e-4,) * 3, joint=pl.Free())
+    ground = pl.Switch(
+        lambda s: s.position("ball")[2], "ground", "falling",
+        change=lambda phase: {"ball": phase.velocity("ball")[-1] * bounce},
+    )  # fmt: skip
+    start = {"joints": {"ball": pl.pose((0, 0, 0.3))}}
+    motion = pl.simulate_switched(robot, 1.2, 5e-3, ground, output_every=0.05, **start)
+    fall = np.sqrt(0.6 / 9.81)
+    times = fall * np.cumsum([1.0, 1.6, 1.28])
+    assert [x[1] for x in motion.switches] == pytest.approx(times, abs=1e-9)
+    lost = 0.1 * 9.81 * 0.3 * (0.8**6 - 1.0)
+    assert motion.energy["switched"][-1] == pytest.approx(lost, rel=1e-9)
+    assert gap(motion) < 1e-12 and len(motion.t) == len(motion.position("ball"))
+    assert (np.diff(motion.t) >= 0.0).all() and motion.t[-1] == pytest.approx(1.2)
+    assert np.count_nonzero(np.diff(motion.t) == 0.0) == 3
+
+
+def test_a_spring_changes_at_an_event_with_the_order_of_the_steps() -> None:
+    """Against an integration in phases by SciPy to 1e-12; the change adds 1/2 dk x^2."""
+
+    def swing(k: float) -> Any:
+        return lambda t, y: [y[1], -(9.81 * 0.5 * np.sin(y[0]) + k * y[0]) / 0.25]
+
+    def meet(t: float, y: Any) -> float:
+        return float(y[0] - 0.4)
+
+    meet.terminal = True  # type: ignore[attr-defined]
+    exact: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
+    one = solve_ivp(swing(1.0), (0, 1), [1.0, 0.0], events=meet, **exact)
+    two = solve_ivp(swing(3.0), (one.t[-1], 0.7), one.y[:, -1], **exact)
+    harder = pl.Switch(
+        lambda s: angle(s) - 0.4, "harder", "falling", change={"spring.stiffness.ry": 3.0}
+    )
+    errors, steps = [], (8e-3, 4e-3, 2e-3, 1e-3)
+    for dt in steps:
+        motion = pl.simulate_switched(pendulum(), 0.7, dt, harder, joints={"bob": 1.0})
+        errors.append(motion.joint("bob")[-1, 0] - two.y[0, -1])
+        assert motion.energy["switched"][-1] == pytest.approx(0.16, abs=1e-8)
+        assert gap(motion) < 20.0 * dt**2
+    assert np.polyfit(np.log(steps), np.log(np.abs(errors)), 1)[0] == pytest.approx(2.0, abs=0.2)
+    assert abs(errors[-1]) < 1e-5
+
+
+def test_a_constraint_is_released_and_closed() -> None:
+    """Two carts: the first rolls free of its latch, meets the second and couples, inelastically."""
+    robot = pl.Robot(gravity=(0, 0, 0))
+    for name, at in (("a", 0.0), ("b", 0.1)):
+        mass = 1.0 if name == "a" else 3.0
+        robot.add_body(name, mass, joint=pl.Prismatic("x"), pose=pl.pose((at, 0, 0)))
+    robot.add_load("push", "a", force=(0.0, 0.0, 0.0))
+    robot.add_constraint("latch", "a", hold=("x",))
+    ahead = robot.description.bodies["a"].at((0.05, 0.0, 0.0))
+    robot.add_constraint("hook", "b", to=ahead, hold=("x",))
+    listed = [
+        pl.Switch(lambda s: s.t - 0.1, "go", change={"latch": "off"}),
+        pl.Switch(
+            lambda s: s.position("a")[0] - 0.05, "meet", "rising",
+            change={"hook": "on", "push": (0.0, 0.0, 0.0)},
+        ),
+    ]  # fmt: skip
+    motion = pl.simulate_switched(
+        robot, 1.0, 0.01, listed, inputs={"push": (0.4, 0.0, 0.0)}, off=["hook"]
+    )
+    assert [x[0] for x in motion.switches] == ["go", "meet"]
+    assert [x[1] for x in motion.switches] == pytest.approx([0.1, 0.6], abs=1e-9)
+    speed = motion.joint_rate("a")[:, 0]
+    assert motion.joint_rate("b")[-1, 0] == pytest.approx(0.05, abs=1e-9)
+    assert speed[-1] == pytest.approx(0.05, abs=1e-9)
+    e = motion.energy
+    assert e["work"][-1] == pytest.approx(0.02, abs=1e-9)
+    assert e["switched"][-1] == pytest.approx(0.5 * 4.0 * 0.05**2 - 0.02, abs=1e-9)
+
+
+def test_functions_of_time_go_on() -> None:
+    """A push that is a function of time is the same with and without a switch that changes nothing."""
+    robot = pendulum()
+    robot.add_load("push", "bob", force=(0.0, 0.0, 0.0))
+    given = {"push": lambda t: (np.sin(8.0 * t), 0.0, 0.0)}
+    nothing = pl.Switch(lambda s: s.t - 0.2, "clock", change={"spring.stiffness.ry": 1.0})
+    motion = pl.simulate_switched(robot, 0.6, 0.01, nothing, inputs=given)
+    whole = robot.simulate(0.6, 0.01, given)
+    assert motion.joint("bob")[-1] == pytest.approx(whole.joint("bob")[-1], abs=1e-9)
+    assert motion.energy["work"][-1] == pytest.approx(whole.energy["work"][-1], rel=1e-6)
+
+
+def test_a_change_may_end_the_motion() -> None:
+    done = pl.Switch(lambda s: angle(s) - 0.4, "low", change=lambda phase: None)
+    motion = pl.simulate_switched(pendulum(), 2.0, 0.01, done, joints={"bob": 1.0})
+    assert len(motion.phases) == 1 and motion.switches == []
+    assert motion.joint("bob")[-1, 0] == pytest.approx(0.4, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (3.0, "change = 3.0.*dictionary"),
+        ({"sprong": "off"}, "sprong"),
+        ({"bob": "off"}, "bob.*effect"),
+        ({"spring.stiffness.rz": 3.0}, "spring.stiffness"),
+        ({"spring.stiffness.ry": "three"}, "number"),
+        (lambda phase: 3.0, "low.*change = 3.0"),
+    ],
+)
+def test_bad_changes_are_refused(change: Any, words: str) -> None:
+    with pytest.raises(pl.DescriptionError, match=words):
+        switch = pl.Switch(lambda s: angle(s) - 0.4, "low", change=change)
+        pl.simulate_switched(pendulum(), 2.0, 0.01, switch, joints={"bob": 1.0})
+
+
+def test_connections_that_move_are_not_switched() -> None:
+    robot = pendulum()
+    robot.connect("hinge", "bob", None, pl.Revolute("y"))
+    nothing = pl.Switch(lambda s: s.t - 0.2, "clock", change={"hinge": "off"})
+    with pytest.raises(pl.DescriptionError, match=r"hinge.*without parts of its own"):
+        pl.simulate_switched(robot, 1.0, 0.01, nothing, off=["hinge"])
+
+
+def test_switches_without_end_are_refused() -> None:
+    back = pl.Switch(lambda s: angle(s) - 0.4, "low", change={"spring.stiffness.ry": 1.0})
+    with pytest.raises(pl.DescriptionError, match="at most 2"):
+        pl.simulate_switched(pendulum(), 9.0, 0.01, back, joints={"bob": 1.0}, most=2)
