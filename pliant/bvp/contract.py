@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Capabilities, Ints, RodModel
+
+if TYPE_CHECKING:
+    from pliant.bvp.history import History
+    from pliant.bvp.sections import Sections
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
@@ -120,6 +124,10 @@ class BasePath:
     def fixed(cls, pose: Array) -> BasePath:
         """A base that stays where it is."""
         return cls(lambda level: pose)
+
+
+JUMP = 0.01
+"""Change of the internal wrench, relative to one that bends the chain by a radian, that is expected."""
 
 
 class StrongSolver(ABC):
@@ -227,6 +235,15 @@ class StrongSolver(ABC):
         if self._present is None:
             self._present = self._make_present()
         return self._present
+
+    def _jump(self, sections: Sections, history: History, wrench: Array) -> Array | None:
+        """Change (S, 6) of the internal wrench as inputs jump: strains stay what they are for a moment.
+
+        wrench : (S, 6) now, at the stations.  None if the change is small.
+        """
+        change = sections.wrench(history.strain, history.strain_rate) - wrench
+        change[~np.isfinite(change)] = 0.0
+        return change if np.any(np.abs(change) > JUMP * self.chain.scale) else None
 
     def attach_discrete(self, state: State) -> None:
         """Give the present state what a motion needs to start from the same discrete solution."""

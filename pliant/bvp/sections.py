@@ -123,6 +123,17 @@ class Sections:
             for name in names
         )
 
+    def wrench(self, strain: Array, rate: Array) -> Array:
+        """Internal wrench (S, 6) of strains and their rates (S, 6) under the inputs that act now.
+
+        NaN where rods neither shear nor stretch, for which there is no law.
+        """
+        found = self.C * (strain - self.natural) + self.D * rate + self.active
+        if self.own is not None:
+            found += [self.own.stress(k, 0.0, e)[0] for k, e in enumerate(strain)]
+        found[self.rigid, 3:] = np.nan
+        return found
+
     def conservative(self, values: Mapping[str, Any]) -> bool:
         """Tell whether all loads have a potential: no follower loads, no dead moments."""
         point = point_wrenches(self.chain, values)

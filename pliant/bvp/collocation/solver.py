@@ -83,6 +83,7 @@ class CollocationSolver(StrongSolver):
         self._history: History | None = None
         self._shape: Shape | None = None
         self._given: State | None = None
+        self._acting: Mapping[str, Any] | None = None
         self._idle = 0
 
     def _first_orders(self) -> list[Order]:
@@ -301,7 +302,7 @@ class CollocationSolver(StrongSolver):
             )
             self._history = history_of(state, grid)
         self._history.base[:], self._history.twist[:] = state.pose[0], state.velocity[0]
-        self._shape, self._present, self._idle = None, state, 0
+        self._shape, self._present, self._idle, self._acting = None, state, 0, None
         self.totals[:] = 0.0
         self._balance = grid.balance(self.totals)
         self._past: Past = new_past(self.unknowns)
@@ -323,7 +324,7 @@ class CollocationSolver(StrongSolver):
         if self._history is None:
             raise RuntimeError("step() needs a present state: call begin(state) or statics() first")
         kept = self._system, self._history, self._balance, self._past, self._x
-        wanted, guess = None, None
+        wanted, guess = None, self._expect_jump(values)
         try:
             for _ in range(LARGEST_GROWTH):
                 x = self._solve(rule, values, base, guess)
@@ -342,8 +343,29 @@ class CollocationSolver(StrongSolver):
                 "more nodes and history_nodes.",
                 self.state(),
             ) from None
+        self._acting = values
         self._accept(rule, step, x, keep_older)
         self._shrink(wanted)
+
+    def _expect_jump(self, values: Mapping[str, Any]) -> Array | None:
+        """Unknowns (U,) after inputs that change the law have jumped; None if they have not."""
+        grid, x = self._system.grid, self._x.copy()
+        assert self._history is not None
+        grid.load(values)
+        if not grid.loads_move([self._acting or {}, values]):
+            return None
+        here = interpolated(self.state(), grid.piece, grid.s, ("wrench",))
+        change = self._jump(grid, self._history, here.wrench)
+        if change is None:
+            return None
+        force = np.einsum("kij,kj->ki", here.pose[:, :3, :3], change[:, 3:])
+        for k, (_, to_moment, _, to_force, _) in enumerate(grid.matrices):
+            for matrix, of, first in (
+                (to_moment, change[:, :3], grid.layout.moment_at[k]),
+                (to_force, force, grid.layout.force_at[k]),
+            ):
+                x[first : first + 3 * len(matrix)] += (matrix @ of[grid.rows[k]]).ravel()
+        return x
 
     def _solve(
         self, rule: TimeRule, values: Mapping[str, Any], base: BaseState, guess: Array | None
@@ -444,7 +466,8 @@ class CollocationSolver(StrongSolver):
     def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
         """Take the notes of a motion."""
         super().resume(state, notes, acting)
-        self._given, self._idle, self._system.c0 = None, notes["idle"], notes["c0"]
+        self._given, self._acting = None, acting
+        self._idle, self._system.c0 = notes["idle"], notes["c0"]
         self._system.make_factor(notes["factorised"])
 
     def _make_present(self) -> State:

@@ -85,7 +85,7 @@ def _attempt(motion, segments, level, tolerance, shortest):  # type: ignore[no-u
         s.level[0], counts[THERE] = level, 0
     if numbers[CONTRACTION] > 0.0:
         numbers[CONTRACTION] = _ALONE if s.divisions[level] == 1 else SEVERAL
-    numbers[loops.TOLERANCE], numbers[loops.SHORTEST] = tolerance, shortest
+    numbers[loops.TOLERANCE], numbers[loops.SHORTEST], s.shortest[0] = tolerance, _ANY, shortest
     execute(s.programs[NEWTON])
     end = counts[loops.END]
     if end == CONVERGED and s.load[0] > motion.limits[LARGEST]:
@@ -93,7 +93,6 @@ def _attempt(motion, segments, level, tolerance, shortest):  # type: ignore[no-u
     if end != CONVERGED:
         counts[THERE] = 0
     motion.report[CODE] = end
-    motion.report[RESIDUAL] = numbers[SIZE] / numbers[SCALE]
     return end == CONVERGED
 
 
@@ -219,5 +218,6 @@ def march(motion, middle, segments, options, pushes):  # type: ignore[no-untyped
         execute(programs[BEGIN])
         if not _solve(motion, middle, segments, options):
             return k
+        motion.report[RESIDUAL] = segments.numbers[SIZE] / segments.numbers[SCALE]
         execute(programs[ACCEPT])
     return len(bases)

@@ -28,7 +28,7 @@ from pliant.bvp.shooting.integration import (
 )
 from pliant.engine import loops
 from pliant.engine.calls import execute
-from pliant.engine.loops import NEGATIVE, PART, SCALE, SIZE, note_newton
+from pliant.engine.loops import NEGATIVE, PART, SCALE, SIZE, SIZES, note_newton
 from pliant.engine.newton import Newton, Policy
 from pliant.engine.program import Program, record, run
 from pliant.lie.so3 import exp_matrix, log_vector
@@ -48,6 +48,7 @@ EQUILIBRIUM = Policy(
 )
 STEP = replace(EQUILIBRIUM, contraction=0.5, stalled=1e-9)
 """How Newton's method works at rest, where each correction has a tangent of its own, and in motion."""
+_FIRST = float(STEP.shortest)
 SEVERAL = 0.25
 """Contraction with several segments: there Broyden's improvements do not last from step to step."""
 _REMEMBERED = 12
@@ -90,6 +91,7 @@ class Segments(NamedTuple):
     goal : (6,) wrench wanted at an end that is not the tip.  x : (6,) unknowns at the base, states :
     (most, 24) assumed at the starts, end : (24,) that arrives last.  gaps, step : (most, n) in units
     (n,).  A, inverse, S, chosen : see `elimination`, in units.  load : (1,) largest wrench there is.
+    shortest : (1,) part of corrections after the first, which starts from a guess, see `Policy`.
     kept, kept_x, kept_gap : where the last correction begins, and the gap (n,) of the first segment
     there.  steps : (12, n most) the last corrections, taken : (1,) how many with this derivative.
     Programs read and write span : (2,) first and last interval, y : (24,), base : (18, 6) and inner :
@@ -115,6 +117,7 @@ class Segments(NamedTuple):
     S: Array
     chosen: Ints
     load: Array
+    shortest: Array
     kept: Array
     kept_x: Array
     kept_gap: Array
@@ -141,7 +144,8 @@ def new_segments(cuts: list[Ints], unknowns: int, newton: Newton) -> Segments:
     shapes = {
         "goal": 6, "x": 6, "states": (most, 24), "end": 24, "gaps": (most, n), "step": (most, n),
         "unit": n, "A": (most, n, n), "inverse": (most, 6, 6), "S": (most, 6, n), "load": 1,
-        "kept": (most, 24), "kept_x": 6, "kept_gap": n, "steps": (_REMEMBERED, n * most), "y": 24,
+        "shortest": 1, "kept": (most, 24), "kept_x": 6, "kept_gap": n, "y": 24,
+        "steps": (_REMEMBERED, n * most),
         "base": (18, 6), "inner": (18, n), "r": 6, "base_conditions": (6, 6),
         "inner_conditions": (6, n),
     }  # fmt: skip
@@ -352,13 +356,15 @@ def move(state, part, step, unit):  # type: ignore[no-untyped-def]
 def _correct(steps, taken, step):  # type: ignore[no-untyped-def]
     """Broyden's update of a step that an old derivative gives, from the steps already taken.
 
-    steps (.., n): the `taken` last ones, all of full length; step (n,) is the next with the old
+    steps (.., K), K >= n: the `taken` last ones, all of full length; step (n,) is the next with the old
     derivative (Kelley 1995, Iterative Methods for Linear and Nonlinear Equations, algorithm brsol).
     """
+    n = len(step)
     for j in range(taken):
-        part = np.dot(steps[j], step) / np.dot(steps[j], steps[j])
+        last = steps[j, :n]
+        part = np.dot(last, step) / np.dot(last, last)
         if j + 1 < taken:
-            step += part * steps[j + 1]
+            step += part * steps[j + 1, :n]
         elif part < 0.9:
             step /= 1.0 - part
 
@@ -387,6 +393,7 @@ def find_step(setting, segments):  # type: ignore[no-untyped-def]
     s, part, taken = segments, segments.numbers[PART], segments.taken
     count = s.divisions[s.level[0]]
     gaps, step = s.gaps[:count], s.step[:count]
+    s.numbers[loops.SHORTEST] = s.shortest[0] if s.counts[SIZES] > 1 else _FIRST
     if count == 1 and taken[0] > 0:
         _improve(s.inverse[0], gaps[0, :6] - s.kept_gap[:6], part * step[0, :6])
     s.kept[:count], s.kept_x[:], s.kept_gap[:] = s.states[:count], s.x, gaps[0]
@@ -394,7 +401,7 @@ def find_step(setting, segments):  # type: ignore[no-untyped-def]
     if count > 1:
         taken[0] = taken[0] if part == 1.0 and taken[0] < len(s.steps) else 0
         size = count * setting.unknowns
-        _correct(s.steps[:, :size], taken[0], step.reshape(size))
+        _correct(s.steps, taken[0], step.reshape(size))
         s.steps[taken[0], :size] = step.reshape(size)
     taken[0] += 1
 

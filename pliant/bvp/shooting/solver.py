@@ -41,6 +41,7 @@ from pliant.bvp.shooting.engine import (
     BY_MULTIPLE,
     CODE,
     IMPLAUSIBLE,
+    LEVEL,
     MOST_SEGMENTS,
     RESIDUAL,
     RETRY,
@@ -562,6 +563,8 @@ class ShootingSolver(StrongSolver):
             self._forget()
         mesh = self.mesh
         mesh.load(values[0])
+        if not self.form.doubt(self.chain, rule.c0, step):
+            self._expect_jump(values[0])
         if self._recorded is not self.history:
             self._record(moving=True)
         for newton in self.newtons:
@@ -584,6 +587,22 @@ class ShootingSolver(StrongSolver):
                 "the rod, inputs that rise over some steps where they jump, or Collocation()."
             )
         return done
+
+    def _expect_jump(self, values: Mapping[str, Any]) -> None:
+        """Let the predicted wrench jump with inputs that change the law."""
+        mesh, past, held = self.mesh, self.motion.past, self.chain.base.held
+        if not mesh.loads_move([self._acting or {}, values]):
+            return
+        wrench = np.full((STAGES * mesh.N, 6), np.nan)
+        states = past.values.reshape(len(past.values), mesh.N, 24)
+        wrench[STAGES - 1 :: STAGES] = states[past.counts[1], :, :6]
+        wrench[0, held] = past.lead[0, held]
+        change = self._jump(mesh, self.history, wrench)
+        if change is not None:
+            past.lead[:, held] += change[0, held]
+            states[..., :6] += change[STAGES - 1 :: STAGES]
+            if self.form.rescue and self.motion.mode[LEVEL] == 0:
+                self.motion.mode[:] = min(1, len(self.segments.divisions) - 1), 0, 0, RETRY
 
     def _point_loads(self, values: Mapping[str, Any]) -> Array:
         offsets = self.mesh.jumps.wrenches[:, :3]
