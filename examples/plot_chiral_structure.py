@@ -27,6 +27,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
+from pliant.view import style
 
 LENGTH, RADIUS, OFFSET, E = 0.8, 0.04, 0.2, 1e5
 TORQUES = (0.1, 0.5, 1.0, 2.0)
@@ -103,6 +104,7 @@ def press(
     return np.array(rows), still
 
 
+@style()
 def main() -> dict[str, float]:
     robots = structure(pressed=False), structure(pressed=True)
     curves = {torque: press(*robots, {"twist": torque}) for torque in TORQUES}

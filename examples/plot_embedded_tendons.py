@@ -17,6 +17,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import root
 
 import pliant as pl
+from pliant.view import style
 
 LENGTH, X, PULL = 0.3, 0.007, 6.0
 SOFT = pl.Material(E=1e6, nu=0.45, rho=1000.0)
@@ -72,6 +73,7 @@ def balanced_tip(route: object, stiffness: np.ndarray) -> np.ndarray:
     return solve_ivp(along, (0, LENGTH), start, rtol=1e-8, atol=1e-10).y[:3, -1]
 
 
+@style()
 def main() -> dict[str, float]:
     _, (side, top, plane) = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
     found = {}

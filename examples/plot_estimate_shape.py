@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
-from pliant.view import style
+from pliant.view import rod_color, style
 
 PLACES, NOISE, DT = ["arm.0.15", "arm.tip"], 1.5e-3, 0.02
 NONE = {"side": 0.0, "lift": 0.0}
@@ -67,16 +67,24 @@ def draw(t, loads, spread, shape, true, seen):
         _, (first, second) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
         for k, (name, load) in enumerate((("side", side), ("lift", lift))):
             low, high = (1e3 * (loads[:, k] + sign * 2 * spread[:, k]) for sign in (-1, 1))
-            first.fill_between(t, low, high, color=f"C{k}", alpha=0.2, linewidth=0)
-            first.plot(t, 1e3 * loads[:, k], color=f"C{k}", label=f"{name}, estimated")
-            first.plot(t, [1e3 * load(x) for x in t], color=f"C{k}", linestyle=":", label="true")
+            first.fill_between(t, low, high, color=rod_color(k), alpha=0.2, linewidth=0)
+            first.plot(t, 1e3 * loads[:, k], color=rod_color(k), label=f"{name}, estimated")
+            first.plot(
+                t, [1e3 * load(x) for x in t], color=rod_color(k), linestyle=":", label="true"
+            )
         first.set(xlabel="time / s", ylabel="force / mN", title="Tip load, two standard deviations")
         first.legend(ncols=2)
         for k, axis in enumerate("yz"):
             for x, line, word in ((true, ":", "true"), (shape, "-", "estimated")):
                 label = f"{axis}, {word}"
-                second.plot(1e3 * x[:, 0], 1e3 * x[:, k + 1], f"C{k}", linestyle=line, label=label)
-            second.plot(1e3 * seen[:, 0], 1e3 * seen[:, k + 1], f"C{k}o")
+                second.plot(
+                    1e3 * x[:, 0],
+                    1e3 * x[:, k + 1],
+                    color=rod_color(k),
+                    linestyle=line,
+                    label=label,
+                )
+            second.plot(1e3 * seen[:, 0], 1e3 * seen[:, k + 1], "o", color=rod_color(k))
         second.set(xlabel="x / mm", ylabel="y, z / mm", title="Shape at the end, and what was seen")
         second.legend(ncols=2)
 

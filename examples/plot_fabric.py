@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
-from pliant.view import draw_wireframe, legend_beside, style
+from pliant.view import draw_wireframe, legend_beside, rod_color, style
 
 EXPECTED = {
     "nodes": (15, 0),
@@ -112,7 +112,7 @@ def main() -> dict[str, float]:
         for n, k in enumerate(instants):
             shape = 1e3 * np.array([motion.position(f"fabric_{n}")[k] for n in range(15)])
             for a, b in sleeve.edges:
-                right.plot(*shape[[a, b]][:, [0, 2]].T, color=f"C{n}", linewidth=1.2)
+                right.plot(*shape[[a, b]][:, [0, 2]].T, color=rod_color(n), linewidth=1.2)
         right.set(xlabel="x / mm", ylabel="z / mm", aspect="equal", title="Five instants")
     gap = motion.energy_gap
     return {

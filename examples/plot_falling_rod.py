@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
+from pliant.view import style
 
 EXPECTED = {
     "lowest tip height": (-0.981, 0.003),
@@ -39,6 +40,7 @@ def moved(robot: pl.Robot, elements: int) -> pl.Motion:
     return robot.simulate(1.0, 0.05, formulation=mesh, integrator=pl.Explicit(), output_times=TIMES)
 
 
+@style()
 def draw(motion: pl.Motion, meshes: list[int], errors: list[float]) -> None:
     _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     shapes = motion.position("rod", S)
@@ -55,7 +57,6 @@ def draw(motion: pl.Motion, meshes: list[int], errors: list[float]) -> None:
     )
     right.set_xticks(meshes, [str(n) for n in meshes])
     right.minorticks_off()
-    right.grid(alpha=0.3)
 
 
 def main() -> dict[str, float]:

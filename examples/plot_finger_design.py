@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import pliant as pl
+from pliant.view import rod_color, style
 
 MM = 1e-3
 SHEET, PLASTIC = pl.Rectangle(1 * MM, 20 * MM), pl.Material(E=5e9, nu=0.35, rho=1200.0)
@@ -108,6 +109,7 @@ def draw(ax: plt.Axes, robot: pl.Robot, pull: float, colour: str, label: str) ->
     ax.plot(*(np.array(line)[:, [0, 2]] / MM).T, "C3-", lw=1)
 
 
+@style()
 def main() -> dict[str, float]:
     shapes = {"1": shape1(), "2": shape2()}
     _, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.6), layout="constrained")
@@ -119,7 +121,7 @@ def main() -> dict[str, float]:
             found[f"tip of {first}-{second}, x / mm"] = float(path[-1, 0])
             if first == second == "1":
                 found["tip of 1-1, z / mm"] = float(path[-1, 1])
-    for pull, colour in ((0.0, "0.6"), (3.3, "C0")):
+    for pull, colour in ((0.0, "0.6"), (3.3, rod_color(0))):
         draw(left, finger(shapes["1"], shapes["2"])[0], pull, colour, f"{pull:g} N")
 
     pulls = [1.1, 2.2, 3.3]

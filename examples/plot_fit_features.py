@@ -20,6 +20,7 @@ import numpy as np
 from PIL import Image
 
 import pliant as pl
+from pliant.view import rod_color, style
 
 TRUTH = {"arm.bending": 7e-3, "arm.retardation": 0.016}
 METHOD = pl.Strain(order=1, segments=4)
@@ -84,6 +85,7 @@ def main() -> dict[str, float]:
     }
 
 
+@style()
 def draw(frame: np.ndarray, track: pl.Track, result: pl.Fit) -> None:
     robot = result.robot
     held = robot.statics(formulation=METHOD)
@@ -92,14 +94,14 @@ def draw(frame: np.ndarray, track: pl.Track, result: pl.Fit) -> None:
         1, 2, figsize=(9.0, 3.4), width_ratios=(1, 1.9), layout="constrained"
     )
     left.imshow(frame, cmap="gray")
-    left.plot(*np.asarray(track.pixels).T, color="tab:orange", lw=0.8)
+    left.plot(*np.asarray(track.pixels).T, color=rod_color(1), lw=0.8)
     left.set(
         title="frame 30 and the path of the marker", xlabel="column / pixel", ylabel="row / pixel"
     )
     right.plot(track.t, 1e3 * track.column("arm.tip.z"), ".", ms=3, label="marker")
     right.plot(fitted.t, 1e3 * fitted.tip()[:, 2, 3], lw=1.2, label="fitted rod")
     right.set(xlabel="time / s", ylabel="tip height / mm")
-    right.legend(loc="upper right", bbox_to_anchor=(1.0, 1.15), ncols=2, frameon=False)
+    right.legend(loc="upper right", bbox_to_anchor=(1.0, 1.15), ncols=2)
 
 
 if __name__ == "__main__":

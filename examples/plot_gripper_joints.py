@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
+from pliant.view import style
 
 FRICTION, SPRING, STOP = 2.0, 60.0, 0.08
 EXPECTED = {
@@ -53,6 +54,7 @@ def gripper() -> pl.Robot:
     return robot
 
 
+@style()
 def main() -> dict[str, float]:
     robot = gripper()
     pushed = robot.statics({"push": 9.0})

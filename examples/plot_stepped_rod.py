@@ -21,7 +21,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.model.breaks import Breaks
-from pliant.view import style
+from pliant.view import rod_color, style
 
 LENGTH, STEP = 0.6, 0.2221
 RADII, BENDS = (0.014, 0.009), (2.0, -3.0)
@@ -122,7 +122,7 @@ def draw(truth: np.ndarray, rows: dict) -> None:
         for mark, with_knots, text in lines:
             for k, name in enumerate(SIZES):
                 label = f"{name}, {text}"
-                right.loglog(*rows[name, with_knots], mark, color=f"C{k}", label=label)
+                right.loglog(*rows[name, with_knots], mark, color=rod_color(k), label=label)
         right.set(xlabel="number of coordinates", ylabel="largest error / length")
         right.set(ylim=(1e-7, 1.0), xticks=(50, 100, 200), xticklabels=("50", "100", "200"))
         right.minorticks_off()

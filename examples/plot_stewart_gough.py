@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
+from pliant.view import rod_color, style
 
 HEIGHT = 0.4
 LEGS = [f"leg{k}" for k in range(1, 7)]
@@ -76,6 +77,7 @@ def softest(still: pl.Equilibrium) -> float:
     return 1.0 / float(np.linalg.eigvalsh(0.5 * (compliance + compliance.T))[-1])
 
 
+@style()
 def main() -> dict[str, float]:
     robot = platform()
     legs, path = circle(robot)
@@ -99,8 +101,8 @@ def main() -> dict[str, float]:
     left.set(xlabel="place on the circle / degrees", ylabel="position of the slider / mm")
     left.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="small")
     right.plot(payloads[: len(stiffness)], stiffness, ".-")
-    right.axvline(told, color="C3", linestyle="--")
-    right.set_title(f"singular at {told:g} N: told", color="C3", fontsize="medium")
+    right.axvline(told, color=rod_color(3), linestyle="--")
+    right.set_title(f"singular at {told:g} N: told", color=rod_color(3), fontsize="medium")
     right.set(xlabel="payload / N", ylabel="softest stiffness of the plate / (N/m)", ylim=(0, None))
     return {
         "largest leg position": float(np.abs(legs).max()),

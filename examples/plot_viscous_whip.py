@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
+from pliant.view import style
 
 EXPECTED = {
     "undamped, difference at 1 s, mm": (0.076, 0.03),
@@ -45,6 +46,7 @@ def swung(retardation: float, elements: int) -> pl.Motion:
         )
 
 
+@style()
 def main() -> dict[str, float]:
     _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     apart, schemes = {}, set()
@@ -57,7 +59,6 @@ def main() -> dict[str, float]:
         axes.semilogy(TIMES[1:], apart[name][1:], label=f"{name}: {scheme}")
     axes.set(xlabel="time / s", ylabel="distance of the tips on two meshes / mm", ylim=(1e-5, 1e3))
     axes.legend()
-    axes.grid(alpha=0.3)
     undamped, viscous = apart.values()
     return {
         "undamped, difference at 1 s, mm": float(undamped[20]),

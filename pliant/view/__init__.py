@@ -22,7 +22,7 @@ from pliant.view.studies import (
     draw_methods,
     draw_resolution,
 )
-from pliant.view.theme import save_figure, saved, show, style
+from pliant.view.theme import rod_color, save_figure, saved, show, style
 from pliant.view.wireframe import draw_wireframe
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "draw_wireframe",
     "draw_workspace",
     "legend_beside",
+    "rod_color",
     "save_figure",
     "saved",
     "show",

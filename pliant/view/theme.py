@@ -60,7 +60,11 @@ _SETTINGS: dict[str, object] = {
 
 
 def style() -> AbstractContextManager[None]:
-    """Use Pliant's colours and fonts inside this context; your settings return afterwards."""
+    """Use Pliant's colours and fonts inside this context; your settings return afterwards.
+
+    Also a decorator of functions that draw. Colours such as "C1" are looked up when a figure is saved,
+    which is afterwards: take `rod_color`.
+    """
     return mpl.rc_context(_SETTINGS)  # type: ignore[arg-type]
 
 
