@@ -56,7 +56,7 @@ def faults(figure: Figure) -> list[str]:
 def other_styles(figure: Figure) -> Iterator[str]:
     """Axes drawn outside `pliant.view.style`, and lines in colours of matplotlib's own cycle."""
     for axes in figure.axes:
-        plain = shown(axes) and not isinstance(axes, Axes3D)
+        plain = shown(axes) and axes.get_xlabel() and not isinstance(axes, Axes3D)
         if plain and to_hex(axes.xaxis.label.get_color()) != INK:
             yield f"axes of {axes.get_xlabel()!r} are not in the style of Pliant"
         for line in axes.lines if plain else ():
