@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis, Tick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
+from matplotlib.colors import TABLEAU_COLORS, to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
@@ -23,6 +24,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+from pliant.view.theme import INK
 
 # labels without a unit: counts, ratios and names
 PURE = re.compile(
@@ -46,7 +49,19 @@ def faults(figure: Figure) -> list[str]:
         *lines_through_labels(figure),
         *labels_without_units(figure),
         *unequal_scales(figure),
+        *other_styles(figure),
     ]
+
+
+def other_styles(figure: Figure) -> Iterator[str]:
+    """Axes drawn outside `pliant.view.style`, and lines in colours of matplotlib's own cycle."""
+    for axes in figure.axes:
+        plain = shown(axes) and axes.get_xlabel() and not isinstance(axes, Axes3D)
+        if plain and to_hex(axes.xaxis.label.get_color()) != INK:
+            yield f"axes of {axes.get_xlabel()!r} are not in the style of Pliant"
+        for line in axes.lines if plain else ():
+            if to_hex(line.get_color()) in TABLEAU_COLORS.values():
+                yield f"a line over {axes.get_xlabel()!r} has a colour of matplotlib"
 
 
 def texts_of(figure: Figure) -> list[tuple[Text, Bbox]]:

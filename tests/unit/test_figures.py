@@ -29,6 +29,7 @@ from pliant.view import (
     draw_modes,
     draw_resolution,
     draw_robot,
+    style,
     theme,
 )
 from tests.figures import faults
@@ -50,10 +51,20 @@ class TestTheChecker:
     """Each fault is found; without this, the tests below could not fail."""
 
     def figure(self) -> tuple[Figure, Any]:
-        figure, ax = plt.subplots(layout="constrained")
-        ax.plot([0, 1], [0, 1], label="a")
-        ax.set(xlabel="time / s", ylabel="tip / m")
+        with style():
+            figure, ax = plt.subplots(layout="constrained")
+            ax.plot([0, 1], [0, 1], label="a")
+            ax.set(xlabel="time / s", ylabel="tip / m")
         return figure, ax
+
+    def test_axes_and_colours_of_matplotlib(self) -> None:
+        figure, ax = plt.subplots(layout="constrained")
+        ax.plot([0, 1], [0, 1])
+        ax.set(xlabel="time / s", ylabel="tip / m")
+        assert faults(figure) == [
+            "axes of 'time / s' are not in the style of Pliant",
+            "a line over 'time / s' has a colour of matplotlib",
+        ]
 
     def test_a_plain_chart_has_no_fault(self) -> None:
         assert faults(self.figure()[0]) == []
