@@ -14,10 +14,9 @@ import numpy as np
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.model import Connection, Frame
-from pliant.physics.contract import Term
+from pliant.physics.contract import Moment, Term
 from pliant.physics.pose_rows import PoseRows
 from pliant.rods.contract import Array
-from pliant.tree.state import State
 from pliant.tree.tree import Tree
 
 _ALL = tuple(range(6))
@@ -89,8 +88,8 @@ class ConnectionRows(PoseRows):
         relative = se3.inverse(a) @ b if told is None else np.array(told, dtype=float)
         return a, b, np.asarray(relative)
 
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        return {self.connection.name: self.wrench(z)}
+    def reactions(self, m: Moment) -> dict[str, Array]:
+        return {self.connection.name: self.wrench(m.z)}
 
 
 def terms(tree: Tree) -> list[Term]:

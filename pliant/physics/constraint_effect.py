@@ -19,7 +19,7 @@ from pliant.model.checks import refuse
 from pliant.model.drawing import Placed, Primitive, frame_marks
 from pliant.model.registry import Effect
 from pliant.physics.between import middle
-from pliant.physics.contract import Step, Term
+from pliant.physics.contract import Moment, Step, Term
 from pliant.physics.differences import frame_curvature, frame_gradient
 from pliant.physics.frame_rows import FrameRows
 from pliant.physics.own_law import Law, Shapes
@@ -112,9 +112,10 @@ class ConstraintTerm(FrameRows):
     def symbolic(self, x: Symbols) -> None:
         own_formula(self, self.effect, x)
 
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
+    def reactions(self, m: Moment) -> dict[str, Array]:
         """The wrench on its first frame, in that frame."""
-        return {self.effect.name: -(self.law("slopes", self._g(state)).T @ z[self.rows])[:6]}
+        slopes = self.law("slopes", self._g(m.state))
+        return {self.effect.name: -(slopes.T @ m.z[self.rows])[:6]}
 
 
 class CompliantTerm(ConstraintTerm):

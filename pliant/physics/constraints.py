@@ -11,7 +11,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Constraint, Frame
-from pliant.physics.contract import Term
+from pliant.physics.contract import Moment, Term
 from pliant.physics.pose_rows import PoseRows
 from pliant.rods.contract import Array
 from pliant.tree.state import State
@@ -41,8 +41,8 @@ class FrameConstraint(PoseRows):
             rest = tree.rest.parts[self.sides[0][0]].g[self.sides[0][1]]
             self.pose = rest.copy() if given is None else np.asarray(given, dtype=float)
 
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        return {self.constraint.name: self.wrench(z)}
+    def reactions(self, m: Moment) -> dict[str, Array]:
+        return {self.constraint.name: self.wrench(m.z)}
 
 
 class OneWayConstraint(FrameConstraint):

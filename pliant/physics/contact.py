@@ -56,6 +56,7 @@ class _Between(Term):
         self.needs_twists = True
         self.depends_on_way = self.mu > 0.0
         self.increments = INCREMENTS if self.mu else 1
+        self.finest = _GIVES if self.mu else 1.0
         self._notes = tree.add_notes(6 * self.search.count if self.mu else 0)
         self._slips = 3 * self.search.count if self.mu else 0
 
@@ -208,14 +209,11 @@ class _Between(Term):
         names = dict(zip(("part", "other"), np.array(self.search.labels).T, strict=True))
         return {"s": self.search.places(found), "gap": -found.gap, "force": force, **where, **names}
 
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        """The sum of normal forces on the first side: moment about the origin and force, world."""
-        found, force, _ = self._told(Moment(state.tree, state, Work(state.tree), z[:0], z), False)
+    def reactions(self, m: Moment) -> dict[str, Array]:
+        """The sum of the forces on the first side: moment about the origin and force, world."""
+        found, force, _ = self._told(m, False)
         moment = np.cross(found.point, force).sum(axis=0)
         return {self.contact.name: np.concatenate([moment, force.sum(axis=0)])}
-
-    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
-        return self.wrenches_at(Moment(state.tree, state, Work(state.tree), u, z))
 
     def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
         pushed = -self._told(m, False)[2]

@@ -134,6 +134,8 @@ class Term:
     """Where they stand among those of all terms; set when the list of effects is made."""
     depends_on_way: bool = False
     """Whether what it does depends on the way to a configuration, as dry friction does."""
+    finest: float = 1.0
+    """Part of the ways that count elsewhere on which its force at rest changes as much."""
     increments: int = 1
     """Load steps, at least, in which an equilibrium is sought that depends on the way there."""
     name: str = ""
@@ -242,8 +244,8 @@ class Term:
 
     # -- forces ------------------------------------------------------------------------------
 
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        """Wrenches (6,) by which it holds the robot, by name."""
+    def reactions(self, m: Moment) -> dict[str, Array]:
+        """Wrenches (6,) by which it holds the robot at a moment, by name."""
         return {}
 
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:

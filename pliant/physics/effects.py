@@ -181,6 +181,11 @@ class Effects:
         """Load steps, at least, in which an equilibrium is sought."""
         return max((term.increments for term in self.terms), default=1)
 
+    @property
+    def finest(self) -> float:
+        """Part of the ways that count elsewhere on which forces of some term change as much."""
+        return min((term.finest for term in self.terms), default=1.0)
+
     def add_losses(self, m: Moment, scale: float, out: Array) -> None:
         """Add scale times the power that all terms dissipate at a moment to out (1,), W."""
         for term in self.terms:
@@ -191,11 +196,11 @@ class Effects:
         for term in self.terms:
             ask(term.add_work_done, a, b, u, out)
 
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        """Wrenches (6,) by which terms with multipliers z (total,) hold the robot, by name."""
+    def reactions(self, m: Moment) -> dict[str, Array]:
+        """Wrenches (6,) by which terms hold the robot at a moment, by name."""
         held: dict[str, Array] = {}
         for term in self.terms:
-            for name, wrench in term.reactions(state, z).items():
+            for name, wrench in term.reactions(m).items():
                 held[name] = held[name] + wrench if name in held else wrench
         return held
 

@@ -81,6 +81,7 @@ class BranchChecks:
         self._breaks = 2 * sum(term.memory > 0 for term in equations.effects.terms)
         """Corrections that may be larger than those before, where joints begin to slide."""
         self._unit = max(1.0, self.tree.length)
+        self._exact = _EXACT * min(1.0, self.tree.length) * equations.effects.finest
         self._first = self._curvatures()
 
     def begin(self) -> None:
@@ -104,7 +105,7 @@ class BranchChecks:
         short = size * self._unit > _LOOKED_AT and self._shorten(not steps)
         self.moved += x
         steps.append(largest(x, self.tree.coordinates) if short else size)
-        if steps[-1] < _EXACT * min(1.0, self.tree.length):
+        if steps[-1] < self._exact:
             equations.numbers[loops.STALLED] = np.inf
         if not short and len(steps) > 1 + self._breaks + self.shortened:
             if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:

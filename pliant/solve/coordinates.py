@@ -218,7 +218,7 @@ class CoordinateProblem(Problem):
             if text:
                 warnings.warn(text, StabilityWarning, stacklevel=4)
         if self._lame:
-            missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
+            missed = missed_at_rest(self.effects, found)
             self._tell([str(item) for item in missed])
         if (unstable or found.lost is not None) and is_told():
             where = "before" if found.lost is None else f"at or before {100 * found.lost:.3g} % of"
@@ -400,8 +400,8 @@ class CoordinateProblem(Problem):
         if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
-            acting = self.acting(still.applied)
-            return BeyondSections(self.sampler, q, acting.u, still.solution.z).wrench(rod, s)
+            found, u = still.solution, self.acting(still.applied).u
+            return BeyondSections(self.sampler, q, u, found.z, memory=found.memory).wrench(rod, s)
         stretch = self.sampler.strains(q, rod.name, s) - self.sampler.rest_strains(rod.name, s)
         return np.asarray(rod.stiffness(s) * stretch)
 
@@ -473,8 +473,7 @@ class CoordinateProblem(Problem):
 
     def reactions(self, still: Still) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot: multipliers, and what clamps exert."""
-        found = still.solution
-        return energy.reactions(self.effects, found.q, found.z, found.inputs)
+        return energy.reactions(self.effects, still.solution)
 
     def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion."""
@@ -484,8 +483,7 @@ class CoordinateProblem(Problem):
 
     def drive_forces(self, still: Still) -> dict[str, Any]:
         """From the gradient of all that acts on the prescribed coordinates."""
-        found = still.solution
-        return energy.drive_forces(self.effects, found.q, found.z, found.inputs)
+        return energy.drive_forces(self.effects, still.solution)
 
     def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
         """From balance at each output time, inertia included."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pliant.lie import se3
+from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.balance import balance
 from pliant.solve.inverse_dynamics import at_origin
 from pliant.solve.redundancy import without_self_stress
+from pliant.solve.statics import StaticSolution
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
@@ -20,23 +22,24 @@ def potential(effects: Effects, state: State, inputs: Inputs) -> dict[str, float
     return energies
 
 
-def drive_forces(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str, float]:
+def drive_forces(effects: Effects, found: StaticSolution) -> dict[str, float]:
     """Torques and forces by which inputs hold prescribed joints, by the name of the input, N m or N."""
-    state, work = State(effects.tree).place(q), Work(effects.tree)
-    return effects.tree.drives(balance(effects, state, work, inputs, z))
+    state, work = State(effects.tree).place(found.q), Work(effects.tree)
+    what = (state, work, found.inputs, found.z)
+    return effects.tree.drives(balance(effects, *what, memory=found.memory))
 
 
-def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str, Array]:
+def reactions(effects: Effects, found: StaticSolution) -> dict[str, Array]:
     """Wrenches (6,) = (moment, force) that hold the robot.
 
     For a constraint: what it exerts on the frame it holds, in the frame it is held to. For a part on
     the world or on another part: what its joint exerts on it, in the frame of its base.
     """
     tree = effects.tree
-    state, work = State(tree).place(q), Work(tree)
-    z = without_self_stress(effects, state, z)
-    balance(effects, state, work, inputs, z)
-    held = effects.reactions(state, z)
+    state, work = State(tree).place(found.q), Work(tree)
+    z = without_self_stress(effects, state, found.z)
+    balance(effects, state, work, found.inputs, z, memory=found.memory)
+    held = effects.reactions(Moment(tree, state, work, found.inputs.u, z, memory=found.memory))
     for i in tree.held_parts():
         at, w = state.parts[i], work.parts[i]
         held[tree.parts[i].name] = se3.Ad(at.base).T @ at_origin(at.g, w.p).sum(axis=0)

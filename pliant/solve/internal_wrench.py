@@ -25,7 +25,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 class BeyondSections:
     """External wrenches on every part at one instant, in the world frame about its origin.
 
-    u (J,) numbers of the inputs, z (total,) multipliers.  moving : None of an equilibrium.
+    u (J,) numbers of the inputs, z (total,) multipliers.  moving : None of an equilibrium.  memory :
+    what terms remember of the way to an equilibrium, see `Moment`.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class BeyondSections:
         u: Array,
         z: Array,
         moving: Instant | None = None,
+        memory: Array | None = None,
     ) -> None:
         self.sampler, self.effects = sampler, sampler.effects
         self.tree = self.effects.tree
@@ -43,7 +45,8 @@ class BeyondSections:
         self.points: list[list[tuple[float, Array]]] = [[] for _ in self.tree.parts]
         v = None if moving is None else moving.v
         recorded = None if moving is None else moving.recorded
-        moment = Moment(self.tree, state, Work(self.tree), u, z, v, recorded=recorded)
+        kept = {"recorded": recorded, "memory": memory}
+        moment = Moment(self.tree, state, Work(self.tree), u, z, v, **kept)
         if v is not None:
             set_rates(self.tree, state, moment.work, v, strains=False)
         for term in self.effects.terms:

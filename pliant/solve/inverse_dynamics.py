@@ -186,9 +186,9 @@ class InverseDynamics:
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
         tree, work, state = self.tree, self.work, self.state
-        held = self.effects.reactions(state, instant.z)
         about = (instant.inputs.u, instant.z, instant.v)
         moment = Moment(tree, state, work, *about, recorded=instant.recorded)
+        held = self.effects.reactions(moment)
         for term in self.effects.terms:
             term.act(moment)
         totals = [np.zeros(6) for _ in tree.parts]

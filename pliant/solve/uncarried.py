@@ -16,11 +16,12 @@ import numpy as np
 
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
-from pliant.physics.effects import Effects, Inputs
+from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array, Plan
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.inverse_dynamics import InverseDynamics, at_origin
+from pliant.solve.statics import StaticSolution
 from pliant.tree.part import Part
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -71,22 +72,22 @@ def _missing(part: Part) -> list[int]:
     return [row for row in range(3) if row not in part.capabilities.strain_rows]
 
 
-def missed_at_rest(effects: Effects, q: Array, inputs: Inputs, z: Array) -> list[Missed]:
-    """What rods leave out of an equilibrium q (nq,) with multipliers z (total,)."""
+def missed_at_rest(effects: Effects, found: StaticSolution) -> list[Missed]:
+    """What rods leave out of an equilibrium."""
     tree, idle = effects.tree, effects.idle.setdefault("uncarried", deque())
     try:
         state, work, plans = idle.pop()
     except IndexError:  # also if another thread was faster
         state, work, plans = State(tree), Work(tree), _plans(effects)
-    state.place(q)
+    state.place(found.q)
     meet_at_rest(work, state)
     work.clear(False)
-    moment = Moment(tree, state, work, inputs.u, z)
+    moment = Moment(tree, state, work, found.inputs.u, found.z, memory=found.memory)
     for term in effects.terms:
         term.act(moment)
-    found = list(_missed(effects, plans, state, work, inputs.u))
+    all_missed = list(_missed(effects, plans, state, work, found.inputs.u))
     idle.append((state, work, plans))
-    return [missed for missed in found if missed.size > LEAST]
+    return [missed for missed in all_missed if missed.size > LEAST]
 
 
 def missed_in_motion(effects: Effects, path: Trajectory) -> list[Missed]:

@@ -10,6 +10,7 @@ import pliant as pl
 from pliant.linalg.matrices import Sparse
 from pliant.physics.effects import Inputs
 from pliant.solve.balance import balance
+from pliant.solve.uncarried import missed_at_rest
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -228,3 +229,70 @@ def test_tangent_is_the_derivative_of_the_residual(pull, law):
 def test_a_sentence_tells_that_the_equilibrium_depends_on_its_way():
     with pytest.warns(pl.ResolutionWarning, match="friction holds .* depends on the way to it"):
         on_a_hill(0.2, 0.3).statics()
+
+
+def on_four_feet(mu):
+    """A free block of 1 kg on four feet on a floor, one more than a rigid body needs."""
+    robot = pl.Robot()
+    robot.add_body("block", 1.0, (0.01,) * 3, pose=pl.pose((0, 0, 0.05)), joint=pl.Free())
+    feet = [pl.Sphere(0.05, (x, y, 0), on="block") for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    robot.add_contact("floor", feet, pl.Plane(), friction=mu)
+    robot.add_load("push", "block", force=(1.0, 0, 0))
+    return robot
+
+
+def test_feet_that_come_to_slide_in_a_step_leave_no_stiffness_behind():
+    """Newton's method keeps its order, and friction balances the push to rounding error."""
+    still = on_four_feet(0.5).statics({"push": 3.0})
+    assert forces_on_floor(still) == pytest.approx([-3.0, 0.0, G], abs=1e-7)
+    assert still.residual < 1e-7
+    assert still.iterations < 100
+
+
+def test_block_is_pushed_exactly_as_far_as_friction_holds_it():
+    robot = on_four_feet(0.5)
+    lies = robot.statics({"push": 0.0})
+    held = robot.statics({"push": 4.904}, start=lies)
+    assert forces_on_floor(held) == pytest.approx([-4.904, 0.0, G], abs=1e-6)
+    for push in (4.906, 4.95, 6.0):
+        with pytest.raises(pl.ConvergenceError) as told:
+            robot.statics({"push": push}, start=lies)
+        assert told.value.last.level == pytest.approx(0.5 * G / push, abs=1e-3)
+
+
+def rod_on_a_floor(normal=(0, 0, 1), **more):
+    """A clamped rod that lies on a floor and is pulled by 2 N at its end; its friction is 0.5."""
+    robot = pl.Robot(**more)
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 0.5, pl.Circle(0.01), soft, pose=pl.along("x"))
+    n = np.array(normal) / np.linalg.norm(normal)
+    robot.add_contact("floor", "arm", pl.Plane(tuple(-0.01 * n), tuple(n)), friction=0.5)
+    robot.add_load("pull", "arm.tip", force=(2.0, 0, 0))
+    return robot
+
+
+def test_reactions_and_internal_wrenches_have_the_friction():
+    robot = rod_on_a_floor()
+    pulled = robot.statics()
+    let_go = robot.statics({"pull": 0.0}, start=pulled)
+    weight = 1000.0 * np.pi * 0.01**2 * 0.5 * G
+    for still, pull in ((pulled, 2.0), (let_go, 0.0)):
+        rubs = forces_on_floor(still)
+        assert abs(rubs[0]) > 0.4
+        assert still.reactions["floor"][3:] == pytest.approx(rubs, abs=1e-12)
+        clamp = pl.along("x")[:3, :3] @ still.reactions["arm"][3:]
+        assert clamp == pytest.approx(-rubs - (pull, 0, -weight), abs=1e-8)
+        s = np.linspace(0.05, 0.45, 5)
+        by_law = still.wrench("arm", s, by="law")
+        assert still.wrench("arm", s)[:, 5] == pytest.approx(by_law[:, 5], abs=0.02)
+
+
+def test_what_a_planar_rod_leaves_out_has_the_friction():
+    """A floor that leans sideways rubs beside the axis, and bends the rod out of its plane."""
+    still = rod_on_a_floor((0, -0.5, 1)).statics(formulation={"arm": pl.ANCF(8)})
+    effects = still._compiled.effects
+    (found,) = [x for x in missed_at_rest(effects, still._solution) if x.row == 0]
+    s = np.linspace(0.0, 0.5, 2001)
+    strain = still.wrench("arm", s)[:, 0] / found.part.C[0, 0]
+    moved = abs(np.trapezoid((1.0 - s / 0.5) * strain, s))
+    assert found.size == pytest.approx(moved, rel=2e-3)

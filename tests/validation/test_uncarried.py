@@ -41,7 +41,7 @@ def missed(robot: pl.Robot, formulation: Any, **simulate: Any) -> list[Missed]:
             path = robot.simulate(formulation=formulation, **simulate)._path
             return missed_in_motion(problem.effects, path)
         found = problem.statics({}, None, 1e-10, None).solution
-    return missed_at_rest(problem.effects, found.q, found.inputs, found.z)
+    return missed_at_rest(problem.effects, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def test_part_that_hangs_beside_the_axis_twists_a_cable() -> None:
     problem: Any = make_problem(robot.description, {"arm": CABLE, "side": pl.BSpline()})
     with pytest.warns(pl.ResolutionWarning, match="formulation has no twist"):
         found = problem.statics({}, None, 1e-10, None).solution
-    (item,) = missed_at_rest(problem.effects, found.q, found.inputs, found.z)
+    (item,) = missed_at_rest(problem.effects, found)
     moment = MASS * 0.1 * 3.0 * 0.05
     assert item.row == 2
     assert item.size == pytest.approx(moment * L / GJ, rel=0.02)

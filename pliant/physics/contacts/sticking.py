@@ -104,6 +104,9 @@ def bend_pulls(start, before, G, force, way, grip, out):  # type: ignore[no-unty
     """out (M, 24, 24) = derivative of `set_pulls` at constant normal forces, in the charts g exp(x)."""
     rho, b, V, T = np.empty(3), np.empty(3), np.zeros((3, 24)), np.empty((3, 3))
     for i in range(grip.shape[0]):
+        for r in range(24):
+            for c in range(24):
+                out[i, r, c] = 0.0
         if grip[i, 0] == 0.0:
             continue
         n, d = start.normal[i], way[i]
@@ -111,9 +114,6 @@ def bend_pulls(start, before, G, force, way, grip, out):  # type: ignore[no-unty
             for c in range(3):
                 unit = 1.0 if a == c else 0.0
                 T[a, c] = grip[i, 0] * (unit - n[a] * n[c] - grip[i, 1] * d[a] * d[c])
-        for r in range(24):
-            for c in range(24):
-                out[i, r, c] = 0.0
         for k in range(_SIDES):
             p, at = start.at[i, k], 6 * k
             for a in range(3):
