@@ -105,8 +105,7 @@ class BranchChecks:
         short = size * self._unit > _LOOKED_AT and self._shorten(not steps)
         self.moved += x
         steps.append(largest(x, self.tree.coordinates) if short else size)
-        if steps[-1] < self._exact:
-            equations.numbers[loops.STALLED] = np.inf
+        equations.heed_rounding(steps[-1] < self._exact)
         if not short and len(steps) > 1 + self._breaks + self.shortened:
             if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")

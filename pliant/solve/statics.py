@@ -112,13 +112,17 @@ class Equilibrium(Equations):
         self.state.q[...] = self.effects.prescribed.put(start.q, inputs.drive)
         self.z[...], self.u[...] = start.z, inputs.u
         self.numbers[loops.TOLERANCE] = options.tolerance
-        self.numbers[loops.STALLED] = POLICY.stalled
+        self.heed_rounding(False)
         if aim < 1.0:
             self.numbers[loops.TOLERANCE] = max(min(options.loose, step / 100.0), options.tolerance)
         self.keep[...] = (1.0 - aim) * self.solver.gaps
         self.checks.begin()
         self.forget_factor()
         self.load[0] = _UNKNOWN
+
+    def heed_rounding(self, exact: bool) -> None:
+        """Take a residual that stays after a correction as small as rounding error for the end."""
+        self.numbers[loops.STALLED] = np.inf if exact else POLICY.stalled
 
     def lean_on_start(self, leans: bool) -> bool:
         """Whether corrections leave joints that nothing holds where they are; tells if there are any.

@@ -296,3 +296,31 @@ def test_what_a_planar_rod_leaves_out_has_the_friction():
     strain = still.wrench("arm", s)[:, 0] / found.part.C[0, 0]
     moved = abs(np.trapezoid((1.0 - s / 0.5) * strain, s))
     assert found.size == pytest.approx(moved, rel=2e-3)
+
+
+def test_pads_that_let_go_hold_a_ball_until_it_slips():
+    """Two pads on sliders hold 0.2 kg by friction 0.3: 3.27 N each. Less is refused, for the ball falls."""
+    robot = pl.Robot()
+    robot.add_body("ball", 0.2, (1e-4,) * 3, joint=pl.Free())
+    for name, side in (("left", -1), ("right", 1)):
+        slider = pl.FreeDirections(("x",))
+        robot.add_body(name, 0.1, (1e-4,) * 3, pose=pl.pose((0.05 * side, 0, 0)), joint=slider)
+        robot.add_spring(f"spring {name}", (0.25 * side, 0, 0), name, stiffness=50.0)
+        robot.add_load(f"squeeze {name}", name, force=(-side, 0, 0))
+        pad = pl.Plane((0, 0, 0), (-side, 0, 0), on=name)
+        robot.add_contact(f"at {name}", pl.Sphere(0.03, on="ball"), pad, friction=0.3)
+    robot.add_load("lift", "ball", force=(0, 0, 0.2 * G))
+
+    def squeezed(force):
+        return {"squeeze left": force, "squeeze right": force}
+
+    held = robot.statics({"lift": 0.0, **squeezed(6.0)}, start=robot.statics(squeezed(6.0)))
+    still = robot.statics({"lift": 0.0, **squeezed(4.28)}, start=held)
+    assert still.contacts("at left").total == pytest.approx([3.28, 0.0, 0.1 * G])
+    assert np.abs(still.position("ball")).max() < 1e-5
+    for force in (4.26, 4.2):
+        with pytest.raises(pl.ConvergenceError) as told:
+            robot.statics({"lift": 0.0, **squeezed(force)}, start=held)
+        assert told.value.last.level == pytest.approx(
+            (5.0 - 0.1 * G / 0.3) / (6.0 - force), rel=1e-4
+        )
