@@ -45,8 +45,9 @@ class BeyondSections:
         self.points: list[list[tuple[float, Array]]] = [[] for _ in self.tree.parts]
         v = None if moving is None else moving.v
         recorded = None if moving is None else moving.recorded
-        kept = {"recorded": recorded, "memory": memory}
-        moment = Moment(self.tree, state, Work(self.tree), u, z, v, **kept)
+        moment = Moment(
+            self.tree, state, Work(self.tree), u, z, v, recorded=recorded, memory=memory
+        )
         if v is not None:
             set_rates(self.tree, state, moment.work, v, strains=False)
         for term in self.effects.terms:

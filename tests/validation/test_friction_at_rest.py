@@ -299,7 +299,7 @@ def test_what_a_planar_rod_leaves_out_has_the_friction():
 
 
 def test_pads_that_let_go_hold_a_ball_until_it_slips():
-    """Two pads on sliders hold 0.2 kg by friction 0.3: 3.27 N each. Less is refused, for the ball falls."""
+    """Two pads on sliders hold 0.2 kg by friction 0.3: 3.27 N each, and with less it falls."""
     robot = pl.Robot()
     robot.add_body("ball", 0.2, (1e-4,) * 3, joint=pl.Free())
     for name, side in (("left", -1), ("right", 1)):
