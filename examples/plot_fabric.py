@@ -99,7 +99,7 @@ def draw_fine_sleeve() -> float:
         _, panels = plt.subplots(1, 3, figsize=(8.5, 3.4), sharey=True, layout="constrained")
         for axes, k in zip(panels, (0, 16, 24), strict=True):
             for pair in sleeve.edges:
-                axes.plot(*nodes[pair, k].T[[0, 2]], color="C0", linewidth=0.6)
+                axes.plot(*nodes[pair, k].T[[0, 2]], color=rod_color(0), linewidth=0.6)
             axes.set(title=f"{motion.t[k]:.1f} s", xlabel="x / mm", aspect="equal")
         panels[0].set(ylabel="z / mm")
     return float(max(motion.energy_gap.share_added, motion.energy_gap.share_taken))

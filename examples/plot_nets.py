@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import pliant as pl
-from pliant.view import style
+from pliant.view import rod_color, style
 
 EXPECTED = {
     "sag of the net / mm": (-22.04, 0.01),
@@ -140,7 +140,7 @@ def main() -> dict[str, float]:
         slice_edges = [pair for pair in cells.edges if not cells.nodes[pair, 1].any()]
         for axes, points, edges in ((left, hung, wireframe.edges), (centre, dented, slice_edges)):
             for pair in edges:
-                axes.plot(*1e3 * points[pair][:, [0, 2]].T, color="C0", linewidth=0.8)
+                axes.plot(*1e3 * points[pair][:, [0, 2]].T, color=rod_color(0), linewidth=0.8)
             axes.set(xlabel="x / mm", ylabel="z / mm")
         left.set_title("The net from the side")
         place = 1e3 * np.array([0.0, 0.03 + BALL + SKIN - DEPTHS[-1]])
