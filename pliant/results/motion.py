@@ -162,6 +162,11 @@ class Motion(MovingResult, Saveable):
         return getattr(self._path, "event", None)
 
     @property
+    def met(self) -> list[str]:
+        """Names of all events at the time of `event`, in the order in which they were given."""
+        return list(getattr(self._path, "met", ()))
+
+    @property
     def step_times(self) -> Array:
         """(N + 1,): start and ends of the steps of the integrator, s."""
         own = self._trajectory.own_steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -193,6 +193,8 @@ class Trajectory:
     """Start and ends (N + 1,) of the steps of an integrator that chooses their length, s."""
     event: tuple[str, float] | None = None
     """Name and time, s, of the event that ended the motion; None if none did."""
+    met: Sequence[str] = ()
+    """Names of all events that took place at that time."""
     recorded: Array | None = None
     """What terms recorded of the steps that ended at the outputs (T, records)."""
 
@@ -239,6 +241,7 @@ class _Run:
         self.steps, self.clock, self.control, self.watch = steps, clock, control, watch
         steps.sampled = control is not None
         self.event: tuple[str, float] | None = None
+        self.met: list[str] = []
         self.began = time.perf_counter()
         self.done = 0
         self.next = int(np.count_nonzero((clock.step_of == 0) & ~clock.between))
@@ -322,12 +325,12 @@ class _Run:
                 steps.resume(kept)
             return Glimpse(t, steps.h, steps.reach(start, t), schedule)
 
-        t, label = self.watch.locate(crossed, reach, start, end)
+        t, self.met = self.watch.locate(crossed, reach, start, end)
         due = self.clock.outputs[self.next :]
         for at in [*due[due < t - ON_GRID * steps.h].tolist(), t]:
             rows = reach(at).rows
             self._record(np.array([at]), *rows)
-        self.event, self.final = (label, t), (t, rows[0][-1], rows[1][-1])
+        self.event, self.final = (self.met[0], t), (t, rows[0][-1], rows[1][-1])
         return True
 
     def _ask_controllers(self) -> None:
@@ -457,6 +460,7 @@ class _Run:
             recorded=account[:, 2:],
             own_steps=steps.own_steps,
             event=self.event,
+            met=self.met,
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 

@@ -117,8 +117,9 @@ class Watch:
         reach: Callable[[float], Glimpse],
         start: float,
         end: float,
-    ) -> tuple[float, str]:
-        """Time and label of the first of the events crossed in a step from `start` to `end`, s.
+    ) -> tuple[float, list[str]]:
+        """Time of the first of the events crossed in a step from `start` to `end`, s, and the labels of
+        all events at that time.
 
         reach : the simulation at a time inside the step. The time is the first one behind the crossing.
         """
@@ -136,7 +137,9 @@ class Watch:
             if value(t) * before > 0.0:
                 t = min(t + 2.0 * slack, end)
             found.append((t, event.label))
-        return min(found)
+        first = min(t for t, _ in found) + 4.0 * slack
+        together = [(t, label) for t, label in found if t <= first]
+        return max(t for t, _ in together), [label for _, label in together]
 
 
 def as_events(events: Any, inputs: Any, error: bool) -> list[Event]:

@@ -172,11 +172,11 @@ class SwitchedMotion:
 class _Switching:
     """What acts in a motion in phases: the robot with all that it has, what is off, and inputs."""
 
-    def __init__(self, robot: Robot, off: Sequence[str], inputs: Mapping[str, Any]) -> None:
+    def __init__(self, robot: Robot, off: str | Sequence[str], inputs: Mapping[str, Any]) -> None:
         self.robot, self.inputs, self.velocity = robot, dict(inputs), dict[str, Any]()
         self.off: set[str] = set()
         check_inputs(robot.description.inputs(), self.inputs)
-        for name in off:
+        for name in [off] if isinstance(off, str) else off:
             self._turn(name, "off")
 
     def _turn(self, name: str, word: str) -> None:
@@ -200,7 +200,6 @@ class _Switching:
     def apply(self, changes: Mapping[str, Any]) -> None:
         """Let what changes be so from now on."""
         numbers: dict[str, float] = {}
-        self.velocity = {}
         for name, value in changes.items():
             if isinstance(value, str) and value in ("on", "off"):
                 self._turn(name, value)
@@ -209,6 +208,11 @@ class _Switching:
             elif name in self.robot.description.inputs():
                 self.inputs[name] = value
             else:
+                refuse(
+                    str(name).split(".")[0] in self._moving, "switch", "change", name,
+                    "something other than a number of a rod or a body, which keep theirs",
+                    "change an effect, such as a load, a spring or a constraint",
+                )  # fmt: skip
                 number = as_float(value)
                 if number is None:
                     raise DescriptionError(
@@ -242,7 +246,7 @@ def simulate_switched(
     dt: float,
     switches: Switch | Sequence[Switch],
     inputs: Mapping[str, Any] | None = None,
-    off: Sequence[str] = (),
+    off: str | Sequence[str] = (),
     output_every: float | None = None,
     most: int = 1000,
     start: Any = "rest",
@@ -254,19 +258,22 @@ def simulate_switched(
     """Return the motion over ``duration`` seconds, in which switches change what acts.
 
     Each switch ends a phase at its time, found inside the step, and the next phase begins there with
-    the changes: times have the order of the integrator, and steps after a switch begin at it.
+    the changes: times have the order of the integrator, and steps after a switch begin at it. Of
+    switches at the same time all take place, in the order given.
 
     robot : with all that ever acts.
     duration, dt, inputs, output_every : as for `Robot.simulate`; functions of time see the time of the
     whole motion.
     switches : one `Switch`, or several.
-    off : names of effects, connections and constraints that begin switched off.
+    off : name, or names, of effects, connections and constraints that begin switched off.
     most : number of switches at which the motion is refused, for they may be without end.
     start, velocity, joints, formulation, integrator : as for `Robot.simulate`, at the beginning; mesh
     and integrator are those of all phases.
     """
     listed = _as_switches(switches)
-    positive("simulate_switched", "duration", duration, "seconds", "give e.g. 2.0")
+    every = dt if output_every is None else output_every
+    for label, value in (("duration", duration), ("dt", dt), ("output_every", every)):
+        positive("simulate_switched", label, value, "seconds", "give e.g. 0.01")
     acting = _Switching(robot, off, inputs or {})
     first: dict[str, Any] = {
         "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
@@ -275,19 +282,23 @@ def simulate_switched(
     starts: list[float] = [0.0]
     done: list[tuple[str, float, dict[str, Any]]] = []
     while True:
-        begun, last = starts[-1], done[-1][0] if done else None
+        begun = starts[-1]
         now, given = acting.now(begun)
-        events = [each.from_time(begun, each.label == last) for each in listed]
+        events = [
+            each.from_time(begun, bool(phases) and each.label in phases[-1].met) for each in listed
+        ]
         times = _outputs(duration, output_every, begun, _INSTANT * dt)
         asked = {"integrator": integrator, "events": events, "output_times": times, **first}
-        phase = now.simulate(duration - begun, dt, given, **asked)
+        phase = now.simulate(duration - begun, min(dt, duration - begun), given, **asked)
         phases.append(phase)
         changes, lasted = _after(phase, listed), float(phase.t[-1])
-        if changes is None or duration - begun - lasted < _INSTANT * dt:
+        if not changes or duration - begun - lasted < _INSTANT * dt:
             return SwitchedMotion(phases, starts, done)
-        done.append((phase.event[0] if phase.event else "", begun + lasted, changes))
+        acting.velocity = {}
+        for name, change in changes:
+            done.append((name, begun + lasted, change))
+            acting.apply(change)
         _refuse_endless(done, most)
-        acting.apply(changes)
         starts.append(begun + lasted)
         first = {"start": phase, "velocity": acting.velocity or None}
 
@@ -298,6 +309,11 @@ def _as_switches(given: Any) -> list[Switch]:
     wrong = not listed or not all(isinstance(each, Switch) for each in listed)
     expected, remedy = "a Switch, or several", "give pl.Switch(...)"
     refuse(wrong, "simulate_switched", "switches", given, expected, remedy)
+    labels = [each.label for each in listed]
+    expected, remedy = "switches of different names", "give each a name of its own, by name="
+    refuse(
+        len(set(labels)) < len(labels), "simulate_switched", "switches", labels, expected, remedy
+    )
     return listed
 
 
@@ -319,8 +335,10 @@ def _refuse_endless(done: Sequence[tuple[str, float, dict[str, Any]]], most: int
         )  # fmt: skip
 
 
-def _after(phase: Motion, switches: Sequence[Switch]) -> dict[str, Any] | None:
-    """What changes after a phase; None if the motion ends there."""
-    if phase.event is None or not phase.complete:
-        return None
-    return next(each for each in switches if each.label == phase.event[0]).changes(phase)
+def _after(phase: Motion, switches: Sequence[Switch]) -> list[tuple[str, dict[str, Any]]]:
+    """Name and changes of each switch at which a phase ends; none if the motion ends there."""
+    if not phase.complete:
+        return []
+    asked = [(each.label, each.changes(phase)) for each in switches if each.label in phase.met]
+    known = [(label, changes) for label, changes in asked if changes is not None]
+    return known if len(known) == len(asked) else []

@@ -159,3 +159,65 @@ def test_switches_without_end_are_refused() -> None:
     back = pl.Switch(lambda s: angle(s) - 0.4, "low", change={"spring.stiffness.ry": 1.0})
     with pytest.raises(pl.DescriptionError, match="at most 2"):
         pl.simulate_switched(pendulum(), 9.0, 0.01, back, joints={"bob": 1.0}, most=2)
+
+
+def cart() -> pl.Robot:
+    """1 kg on a slide, with a push that is zero."""
+    robot = pl.Robot(gravity=(0, 0, 0))
+    robot.add_body("cart", 1.0, joint=pl.Prismatic("x"))
+    robot.add_load("push", "cart", force=(0.0, 0.0, 0.0))
+    return robot
+
+
+def clock(time: float, name: str | None, change: Any) -> pl.Switch:
+    return pl.Switch(lambda s: s.t - time, name, change=change)
+
+
+def test_switches_at_the_same_time_all_take_place() -> None:
+    """A push begins in the instant of a blow, which another function of the state tells."""
+    blow = pl.Switch(lambda s: np.sin(s.t - 0.205), "blow", change={"cart": (0, 0, 0, 1.0, 0, 0)})
+    listed = [
+        clock(0.205, "push", {"push": (1.0, 0, 0)}),
+        blow,
+        clock(0.6, "end", {"push": (0.0, 0, 0)}),
+    ]
+    motion = pl.simulate_switched(cart(), 1.0, 0.01, listed)
+    assert [name for name, _, _ in motion.switches] == ["push", "blow", "end"]
+    assert motion.phases[0].met == ["push", "blow"] and motion.phases[1].met == ["end"]
+    way = 0.795 + 0.5 * 0.395**2 + 0.395 * 0.4
+    assert motion.joint("cart")[-1, 0] == pytest.approx(way, abs=1e-9)
+    listed[1] = clock(0.205, "stop", lambda phase: None)
+    assert pl.simulate_switched(cart(), 1.0, 0.01, listed).t[-1] == pytest.approx(0.205)
+
+
+@pytest.mark.parametrize("left", [3e-3, 1e-9])
+def test_a_switch_less_than_a_step_before_the_end(left: float) -> None:
+    last = clock(0.1 - left, "last", {"cart": (0, 0, 0, 2.0, 0, 0)})
+    motion = pl.simulate_switched(cart(), 0.1, 0.01, last)
+    assert motion.t[-1] == pytest.approx(0.1) and len(motion.switches) == 1
+    assert motion.joint("cart")[-1, 0] == pytest.approx(2.0 * left, rel=1e-5)
+
+
+def test_switches_have_different_names() -> None:
+    """Two functions without names would share the changes of the first."""
+    listed = [clock(0.2, None, {"push": (1.0, 0, 0)}), clock(0.6, None, {"push": (0.0, 0, 0)})]
+    with pytest.raises(pl.DescriptionError, match=r"different names.*name="):
+        pl.simulate_switched(cart(), 1.0, 0.01, listed)
+
+
+@pytest.mark.parametrize("every", [0.0, -1.0, np.nan])
+def test_wrong_output_intervals_are_refused(every: float) -> None:
+    with pytest.raises(pl.DescriptionError, match="output_every"):
+        pl.simulate_switched(cart(), 1.0, 0.01, clock(0.2, "a", {}), output_every=every)
+
+
+def test_numbers_of_bodies_do_not_change() -> None:
+    with pytest.raises(pl.DescriptionError, match=r"cart\.mass.*keep theirs"):
+        pl.simulate_switched(cart(), 1.0, 0.01, clock(0.2, "a", {"cart.mass": 2.0}))
+
+
+def test_one_name_is_off() -> None:
+    robot = cart()
+    robot.add_load("pull", "cart", force=(3.0, 0.0, 0.0))
+    motion = pl.simulate_switched(robot, 1.0, 0.01, clock(0.2, "a", {}), off="pull")
+    assert motion.joint("cart")[-1, 0] == 0.0
