@@ -152,11 +152,11 @@ def test_a_free_rod_held_fixed_at_its_base_is_a_clamped_rod(formulation: Formula
     s = np.linspace(0, 1, 9)
     answers = []
     for description in (clamped, held):
-        effects, inputs, found = solve(description, formulation)
+        effects, _, found = solve(description, formulation)
         answers.append(
             (
                 Sampler(effects).poses(found.q, "arm", s),
-                reactions(effects, found.q, found.z, inputs),
+                reactions(effects, found),
             )
         )
     assert answers[0][0] == pytest.approx(answers[1][0], abs=1e-9)
@@ -169,8 +169,8 @@ def test_reactions_carry_the_weight(formulation: Formulation) -> None:
     description, rod = arm(base=None)
     description.add(Constraint("pin", rod.base_frame, hold=("rx", "x", "y", "z")))
     description.add(Constraint("roller", rod.tip, to=np.eye(4), hold=("y", "z")))
-    effects, inputs, found = solve(description, formulation)
-    exerted = reactions(effects, found.q, found.z, inputs)
+    effects, _, found = solve(description, formulation)
+    exerted = reactions(effects, found)
     weight = 9.81 * float(effects.tree.parts[0].M[:, 3].sum())
     pin = along("x")[:3, :3] @ exerted["pin"][3:]
     roller = exerted["roller"][3:]
@@ -193,14 +193,14 @@ def test_the_kinds_hold_what_they_say_and_leave_the_rest(
     description.add(Load("push", rod.at(0.6), force=(0.0, 0.6, 0.8)))
     target = pose((0.9, 0.1, 0.05), (0.1, 1.4, 0.2))
     description.add(Constraint("held", rod.tip, to=target, kind=kind))
-    effects, inputs, found = solve(description, formulation)
+    effects, _, found = solve(description, formulation)
     tip = Sampler(effects).poses(found.q, "arm", np.array([1.0]))[0]
     gap = np.abs(frame_gap.residual(target, tip))
     held = {"fixed": range(6), "articulated": range(3, 6), "sliding": range(3)}[kind]
     free = [i for i in range(6) if i not in held]
     assert gap[list(held)] == pytest.approx(0.0, abs=1e-9)
     assert np.all(gap[free] > 1e-4)
-    wrench = reactions(effects, found.q, found.z, inputs)["held"]
+    wrench = reactions(effects, found)["held"]
     assert np.all(wrench[free] == 0.0)
     assert np.linalg.norm(wrench[list(held)]) > 1e-3
 
@@ -214,11 +214,11 @@ def test_reactions_are_the_derivative_of_energy_in_the_held_place(formulation: F
         description, rod = arm(gravity=(0, 0, 0))
         target = pose((0.9, 0.1 + shift, 0.05))
         description.add(Constraint("pull", rod.tip, to=target, kind="articulated"))
-        effects, inputs, found = solve(description, formulation)
+        effects, _, found = solve(description, formulation)
         state = State(effects.tree).place(found.q)
         energies.append(potential(effects, state, inputs)["elastic"])
         if shift == 0.0:
-            force = reactions(effects, found.q, found.z, inputs)["pull"][3:]
+            force = reactions(effects, found)["pull"][3:]
     slope = (energies[2] - energies[0]) / (2 * step)
     assert force[1] == pytest.approx(slope, rel=1e-5)
 
@@ -231,11 +231,11 @@ def test_two_rods_closed_into_a_loop_meet_and_pull_on_each_other() -> None:
     right = description.add(Rod("right", 1.0, Circle(0.03), stiff, pose=pose((0.4, 0, 0))))
     offset = right.at(1.0, offset=(0.0, 0.02))
     description.add(Constraint("joint", left.tip, to=offset, kind="articulated"))
-    effects, inputs, found = solve(description, BSpline(3, 8))
+    effects, _, found = solve(description, BSpline(3, 8))
     sampler = Sampler(effects)
     tips = [sampler.poses(found.q, name, np.array([1.0]))[0] for name in ("left", "right")]
     assert tips[0][:3, 3] == pytest.approx((tips[1] @ (0, 0.02, 0, 1))[:3], abs=1e-9)
-    bases = reactions(effects, found.q, found.z, inputs)
+    bases = reactions(effects, found)
     total = bases["left"][3:] + bases["right"][3:]
     weight = 9.81 * sum(float(b.M[:, 3].sum()) for b in effects.tree.parts)
     assert total == pytest.approx((0, 0, weight), rel=1e-8, abs=1e-8)
@@ -259,7 +259,7 @@ def test_a_frame_on_a_mounted_rod_can_be_held() -> None:
     found = StaticSolver(effects).solve(inputs)
     tip = Sampler(effects).poses(found.q, "twig", np.array([0.4]))[0]
     assert tip[:3, 3] == pytest.approx(target[:3, 3], abs=1e-9)
-    exerted = reactions(effects, found.q, found.z, inputs)
+    exerted = reactions(effects, found)
     force = target[:3, :3] @ exerted["held"][3:] + along("x")[:3, :3] @ exerted["arm"][3:]
     assert force == pytest.approx(0.0, abs=1e-8)
     assert np.linalg.norm(exerted["held"]) > 1e-2

@@ -589,7 +589,7 @@ def test_reactions_balance_all_loads(name: str) -> None:
     found = StaticSolver(case.effects).solve(case.inputs)
     root = tree.parts[0]
     base = case.state(found.q).parts[0].c.base
-    force = base[:3, :3] @ reactions(case.effects, found.q, found.z, case.inputs)[root.name][3:]
+    force = base[:3, :3] @ reactions(case.effects, found)[root.name][3:]
     mass = sum(float(part.M[: len(part.mass_w), 3].sum()) for part in tree.parts)
     mass += sum(body.mass for body in tree.description.bodies.values())
     loads = mass * np.array((1.0, 2.0, -9.81)) + (0.3, 0.2, -0.1) + np.array((-0.2, 0.1, 0.1))
@@ -803,7 +803,7 @@ def test_a_prescribed_hinge_goes_where_its_input_says() -> None:
         energies.append(sum(potential(case.effects, case.state(found.q), inputs).values()))
         if angle == 0.3:
             base = Sampler(case.effects).poses(found.q, "trunk", np.zeros(1))[0]
-            torque = reactions(case.effects, found.q, found.z, inputs)["trunk"][1]
+            torque = reactions(case.effects, found)["trunk"][1]
     assert base == pytest.approx(along("x") @ pose(rotation=(0.0, 0.3, 0.0)), abs=1e-14)
     assert torque == pytest.approx((energies[2] - energies[0]) / 2e-4, rel=1e-5)
 
