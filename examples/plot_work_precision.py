@@ -187,9 +187,10 @@ PULL = Task(
 TASKS = (REST, FALL, BLOW, PULL)
 
 
-def tips(task: Task, way: Way | None, accuracy: float | None = None) -> tuple[np.ndarray, float]:
-    """The tip (T, 3) of the rod by one way, or by `accuracy`, and the CPU time of the whole call."""
-    formulation, integrator, dt = way or (None, None, None)
+def tips(task: Task, way: Way | float) -> tuple[np.ndarray, float]:
+    """The tip (T, 3) of the rod by one way, or to an accuracy, and the CPU time of the whole call."""
+    accuracy = way if isinstance(way, float) else None
+    formulation, integrator, dt = (None, None, None) if isinstance(way, float) else way
     began = time.process_time()
     robot = task.robot()
     if task.duration:
@@ -207,11 +208,15 @@ def tips(task: Task, way: Way | None, accuracy: float | None = None) -> tuple[np
     return found, time.process_time() - began
 
 
-def point(task: Task, best: np.ndarray, way: Way | None, accuracy: float | None = None) -> Point:
-    """CPU time, s, and error of the tip, % of the length, of the second of two calls."""
-    tips(task, way, accuracy)  # kernels are compiled now
-    found, cpu = tips(task, way, accuracy)
-    return cpu, 100.0 * float(np.linalg.norm(found - best, axis=-1).max()) / task.length
+def points(task: Task, best: np.ndarray, ways: list[Way | float]) -> list[Point]:
+    """CPU time, s, and error of the tip, % of the length, by each way or accuracy, with kernels warm."""
+    found = []
+    tips(task, ways[0])
+    for way in ways:
+        tip, cpu = tips(task, way)
+        error = float(np.linalg.norm(tip - best, axis=-1).max()) / task.length
+        found.append((cpu, 100.0 * error))
+    return found
 
 
 def solved(task: Task) -> tuple[dict[str, list[Point]], list[Point]]:
@@ -219,10 +224,8 @@ def solved(task: Task) -> tuple[dict[str, list[Point]], list[Point]]:
     with warnings.catch_warnings():  # coarse meshes and steps are meant to be
         warnings.simplefilter("ignore", UserWarning)
         best = tips(task, task.best)[0]
-        curves = {
-            name: [point(task, best, way) for way in ways] for name, ways in task.ways.items()
-        }
-        return curves, [point(task, best, None, accuracy) for accuracy in ACCURACIES]
+        curves = {name: points(task, best, list(ways)) for name, ways in task.ways.items()}
+        return curves, points(task, best, list(ACCURACIES))
 
 
 def draw(axes: plt.Axes, task: Task, curves: dict[str, list[Point]], chosen: list[Point]) -> None:

@@ -214,7 +214,7 @@ def test_reactions_are_the_derivative_of_energy_in_the_held_place(formulation: F
         description, rod = arm(gravity=(0, 0, 0))
         target = pose((0.9, 0.1 + shift, 0.05))
         description.add(Constraint("pull", rod.tip, to=target, kind="articulated"))
-        effects, _, found = solve(description, formulation)
+        effects, inputs, found = solve(description, formulation)
         state = State(effects.tree).place(found.q)
         energies.append(potential(effects, state, inputs)["elastic"])
         if shift == 0.0:
