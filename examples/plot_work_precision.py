@@ -209,7 +209,7 @@ def tips(task: Task, way: Way | float) -> tuple[np.ndarray, float]:
 
 
 def points(task: Task, best: np.ndarray, ways: list[Way | float]) -> list[Point]:
-    """CPU time, s, and error of the tip, % of the length, by each way or accuracy, with kernels warm."""
+    """CPU time, s, and error of the tip, % of the length, by each way, with kernels warm."""
     found = []
     tips(task, ways[0])
     for way in ways:
