@@ -25,7 +25,7 @@ _NEAR = 0.3
 
 
 @inner
-def _arm(G, p, point, rho):  # type: ignore[no-untyped-def]
+def arm(G, p, point, rho):  # type: ignore[no-untyped-def]
     """rho (3,) = R^T (x - p) of station p."""
     for j in range(3):
         rho[j] = 0.0
@@ -41,7 +41,7 @@ def _slip(found, i, G, eta, speed, rho, v):  # type: ignore[no-untyped-def]
     for k in range(_SIDES):
         p = found.at[i, k]
         if p >= 0:
-            _arm(G, p, found.point[i], rho)
+            arm(G, p, found.point[i], rho)
             e = eta[p]
             b0 = e[3] + e[1] * rho[2] - e[2] * rho[1]
             b1 = e[4] + e[2] * rho[0] - e[0] * rho[2]
@@ -108,7 +108,7 @@ def set_rubbing(found, G, tau, active, out):  # type: ignore[no-untyped-def]
             p = found.at[i, k]
             if p < 0:
                 continue
-            _arm(G, p, found.point[i], rho)
+            arm(G, p, found.point[i], rho)
             w, t = found.weight[i, k], tau[i]
             f0 = w * (G[p, 0, 0] * t[0] + G[p, 1, 0] * t[1] + G[p, 2, 0] * t[2])
             f1 = w * (G[p, 0, 1] * t[0] + G[p, 1, 1] * t[1] + G[p, 2, 1] * t[2])
@@ -144,7 +144,7 @@ def bend_rubbing(found, G, slip, creep, trust, factor, out):  # type: ignore[no-
                     V[a, 6 * k + c] = 0.0
             if p < 0:
                 continue
-            _arm(G, p, found.point[i], rho)
+            arm(G, p, found.point[i], rho)
             w = found.weight[i, k]
             for a in range(3):
                 r0, r1, r2 = w * G[p, a, 0], w * G[p, a, 1], w * G[p, a, 2]

@@ -21,17 +21,9 @@ import numpy as np
 
 from pliant._numba import inner, kernel
 from pliant.physics.contacts.found import SIDES
+from pliant.physics.contacts.friction import arm
 
 _SIDES = SIDES
-
-
-@inner
-def _arm(G, p, point, rho):  # type: ignore[no-untyped-def]
-    """rho (3,) = R^T (x - p) of station p."""
-    for j in range(3):
-        rho[j] = 0.0
-        for a in range(3):
-            rho[j] += G[p, a, j] * (point[a] - G[p, a, 3])
 
 
 @kernel
@@ -57,7 +49,7 @@ def set_frictions(  # type: ignore[no-untyped-def]
             p = start.at[i, k]
             if p < 0:
                 continue
-            _arm(before, p, x0, rho)
+            arm(before, p, x0, rho)
             for j in range(3):
                 moved = G[p, j, 3] - x0[j]
                 for a in range(3):
@@ -89,7 +81,7 @@ def set_pulls(start, before, G, pull, out):  # type: ignore[no-untyped-def]
                 for j in range(6):
                     row[j] = 0.0
                 continue
-            _arm(before, p, start.point[i], rho)
+            arm(before, p, start.point[i], rho)
             for j in range(3):
                 row[3 + j] = 0.0
                 for a in range(3):
@@ -121,7 +113,7 @@ def bend_pulls(start, before, G, force, way, grip, out):  # type: ignore[no-unty
                     V[a, at + c] = 0.0
             if p < 0:
                 continue
-            _arm(before, p, start.point[i], rho)
+            arm(before, p, start.point[i], rho)
             w = start.weight[i, k]
             for a in range(3):
                 r0, r1, r2 = w * G[p, a, 0], w * G[p, a, 1], w * G[p, a, 2]
