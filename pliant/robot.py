@@ -771,10 +771,9 @@ class Robot:
             self.description.parts.clear()
             self.description.parts.update(kept)
             raise
-        for link, problem in file.undrawn.items():
-            warnings.warn(
-                f"link {link!r} is not drawn: {problem}", PlausibilityWarning, stacklevel=3
-            )
+        undrawn = [f"link {link!r} is not drawn: {text}" for link, text in file.undrawn.items()]
+        for text in undrawn + file.doubts:
+            warnings.warn(text, PlausibilityWarning, stacklevel=3)
         return bodies
 
     @checks.checked
@@ -1041,7 +1040,8 @@ class Robot:
         resume : such a file of the same simulation, to go on from its checkpoint to the same motion,
         bit by bit.
         error : estimate the error of the motion by coarser ones, which take about half as long; the
-        result is `Motion.error`. Functions of time are called again for them.
+        result is `Motion.error`. Functions of time are called again for them, and controllers, whose
+        samples must be an even number of steps apart.
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
         result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
@@ -1067,9 +1067,10 @@ class Robot:
             inputs, start, velocity, formulation, integrator, joints,
         )  # fmt: skip
         compiled, method, given, clock, begin = plan
-        check_error(error, clock, compiled, method)
-        extra = (save, resume, error)
-        control = self._control(controllers, compiled, method, given, clock.h, start, extra)
+        control = self._control(
+            controllers, compiled, given, clock.h, start, any((save, resume, error))
+        )
+        check_error(error, clock, compiled, method, control)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(
             save, resume, compiled, given, method, clock, origin, control
@@ -1081,7 +1082,7 @@ class Robot:
         motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
-            companions = Companions(compiled, self._again(given), method, given, begin)
+            companions = Companions(compiled, self._again(given), method, given, begin, control)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
         return _saved(motion, save)
@@ -1187,30 +1188,23 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        asked = (None, None, False)
-        control = self._control(controllers, compiled, method, values, h, start, asked)
+        control = self._control(controllers, compiled, values, h, start, False)
         return make_stepper(compiled, method, values, h, begin, control)
 
     def _control(
         self,
         controllers: Any,
         compiled: Problem,
-        method: Integrator,
         inputs: Mapping[str, Any],
         h: float,
         start: Any,
-        asked: tuple[Any, Any, bool],
+        watch: bool,
     ) -> Control | None:
-        """The controllers of a motion, None if there are none; asked : save, resume and error."""
+        """The controllers of a motion, None if there are none; watch : they must tell their memory."""
         if controllers is None:
             return None
-        pairs = controller_pairs(controllers)
-        checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
-                      "compare with a motion of half the dt")  # fmt: skip
-        watch = asked[0] is not None or asked[1] is not None
-        control = Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
-        if not isinstance(start, Motion | StepState):
-            control.reset()
+        control = Control(controller_pairs(controllers), compiled, inputs, h, state_seen, watch)
+        control.begin(anew=not isinstance(start, Motion | StepState))
         return control
 
     @staticmethod

@@ -19,6 +19,7 @@ import numpy as np
 from pliant.model.checks import Array, DescriptionError, refuse
 from pliant.model.file_access import file_path, read_text
 from pliant.model.places import pose
+from pliant.model.plausible import angle_doubts
 from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 
 KINDS = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
@@ -65,7 +66,8 @@ class UrdfJoint:
 class UrdfFile:
     """What a file describes: links by name, joints from the root outwards.
 
-    undrawn : what is said of meshes that cannot be drawn, by link.
+    undrawn : what is said of meshes that cannot be drawn, by link.  doubts : sentences about values
+    that are not plausible.
     """
 
     name: str
@@ -73,6 +75,7 @@ class UrdfFile:
     named_links: dict[str, UrdfLink]
     joints: list[UrdfJoint]
     undrawn: dict[str, str]
+    doubts: list[str]
 
 
 def read_urdf(path: str | os.PathLike[str], packages: Mapping[str, str] | None = None) -> UrdfFile:
@@ -116,6 +119,7 @@ class _Reader:
     def __init__(self, file: str, folder: Path, packages: dict[str, str]) -> None:
         self.file, self.folder, self.packages = file, folder, packages
         self.undrawn: dict[str, str] = {}
+        self.doubts: list[str] = []
 
     # -- structure -----------------------------------------------------------------------------
 
@@ -152,7 +156,9 @@ class _Reader:
             self._refuse(wrong, f"joint {joint.name!r}", "mimic", leader, expected, "correct it")
         first = self._root(named_links, list(joints.values()))
         ordered = self._outwards(first, list(joints.values()), named_links)
-        return UrdfFile(root.get("name", ""), first, named_links, ordered, self.undrawn)
+        return UrdfFile(
+            root.get("name", ""), first, named_links, ordered, self.undrawn, self.doubts
+        )
 
     def _root(self, named_links: Mapping[str, UrdfLink], joints: list[UrdfJoint]) -> str:
         carried: dict[str, str] = {}
@@ -325,7 +331,10 @@ class _Reader:
         if origin is None:
             return np.eye(4)
         xyz = self._vector(origin, label, "xyz", (0.0, 0.0, 0.0))
-        return pose(xyz, rpy_matrix(*self._vector(origin, label, "rpy", (0.0, 0.0, 0.0))))
+        angles = self._vector(origin, label, "rpy", (0.0, 0.0, 0.0))
+        for angle in angles:
+            self.doubts += angle_doubts(f"{self.file}: {label}", "rpy", angle, constant=True)
+        return pose(xyz, rpy_matrix(*angles))
 
     def _vector(
         self,

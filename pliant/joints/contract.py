@@ -14,7 +14,7 @@ vector.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from pliant.joints.consistency import check_map
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model.checks import DescriptionError, as_array
+from pliant.model.plausible import angle_doubts
 from pliant.model.registry import Joint
 
 MOTIONS = ("angle", "position")
@@ -39,8 +40,9 @@ class JointMap(Joint, ABC):
     """A joint with nq coordinates and nv velocities.
 
     The attributes below may be fields of a joint, see `MovingJoint`: a number for all coordinates or
-    one for each.  rest : values at which its spring is relaxed, rad and m.  stiffness, damping : in
-    N m/rad and N m s/rad, or N/m and N s/m.  drive, input : see `MovingJoint`.
+    one for each.  initial : values in the undeformed robot, rad and m.  rest : values at which its
+    spring is relaxed, None for the initial ones.  stiffness, damping : in N m/rad and N m s/rad, or N/m
+    and N s/m.  drive, input : see `MovingJoint`.
     """
 
     compiled: ClassVar[bool] = False
@@ -52,6 +54,7 @@ class JointMap(Joint, ABC):
     "rotation", with a rotation vector x (3,); "" if unknown."""
     units: ClassVar[tuple[str, ...]] = ()
     """Of its values, "rad" or "m"; () if unknown."""
+    initial: Any = 0.0
     rest: Any = 0.0
     stiffness: Any = 0.0
     damping: Any = 0.0
@@ -78,6 +81,13 @@ class JointMap(Joint, ABC):
     def each(self, field: str) -> Array:
         """One of its attributes for each coordinate (nv,)."""
         return np.array(np.broadcast_to(getattr(self, field), (self.nv,)), dtype=float)
+
+    @property
+    def relaxed(self) -> Array:
+        """Values (nv,) at which its spring is relaxed, rad and m."""
+        given = self.rest if isinstance(self.rest, (tuple, list)) else (self.rest,) * self.nv
+        pairs = zip(given, self.each("initial"), strict=True)
+        return np.array([at if x is None else x for x, at in pairs], dtype=float)
 
     @property
     def bounds(self) -> Array:
@@ -119,16 +129,31 @@ class JointMap(Joint, ABC):
             return {driven[0]: part}
         return {k: f"{part} {self.names[k]}" for k in driven}
 
+    def doubts(self, label: str) -> Iterator[str]:
+        """Yield which of its angles were probably given in degrees."""
+        turns = [k for k, unit in enumerate(self.units) if unit == "rad"]
+        given = {"initial": self.each("initial")[:, None], "rest": self.relaxed[:, None]}
+        for field, values in {**given, "limits": self.bounds}.items():
+            found = {abs(angle): angle for angle in values[turns].ravel().tolist()}
+            for angle in found.values():
+                yield from angle_doubts(label, f"{field} of its joint", angle)
+
     def inputs(self, part: str) -> dict[str, float]:
-        return dict.fromkeys(self.driven_inputs(part).values(), 0.0)
+        names = self.driven_inputs(part)
+        known = dict.fromkeys(names.values(), 0.0)
+        return known | {names[k]: float(self.each("initial")[k]) for k in self.prescribed}
 
     def motion_inputs(self, part: str) -> list[str]:
         names = self.driven_inputs(part)
         return [names[k] for k in self.prescribed]
 
     def origin(self) -> Array:
-        """Coordinates (nq,) in the undeformed robot."""
+        """Coordinates (nq,) at which its values are zero."""
         return np.zeros(self.nq)
+
+    def start(self) -> Array:
+        """Coordinates (nq,) in the undeformed robot."""
+        return self.retract(self.origin(), self.each("initial"))
 
     def coordinates(self, part: str, field: str, value: object) -> Array:
         """Coordinates (nq,) from what a user gives; part, field : for error messages."""

@@ -15,6 +15,7 @@ from pliant.lie import se3, symbolic
 from pliant.lie.tuples import Array
 from pliant.model.checks import number, refuse
 from pliant.model.fields import NUMBER, Kind, Schema, Writer, holds
+from pliant.model.plausible import angle_doubts
 
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
 _ALONG = ("turn", "shift")
@@ -118,6 +119,14 @@ class FreeDirections(ScrewJoint):
         same = np.linalg.matrix_rank(axes, tol=1e-9) < self.nv
         expected = "free directions that move the part in different ways"
         self.refuse(same, "directions", expected, "leave out one that repeats another")
+
+    def doubts(self, label: str) -> Iterator[str]:
+        """Yield angles that were probably given in degrees, also those of its fixed turns."""
+        yield from super().doubts(label)
+        for name, twist, amount in self._steps():
+            if amount is not None and twist[:3].any():
+                field = f"directions of its joint: {name}"
+                yield from angle_doubts(label, field, amount, constant=True)
 
     def _steps(self) -> Iterator[tuple[str, Array, float | None]]:
         """Name and unit twist (6,) of each step, and its amount, None for a free one."""

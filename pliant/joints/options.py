@@ -13,26 +13,35 @@ from pliant.model.checks import DescriptionError, as_float, choice, instance, nu
 from pliant.model.fields import NUMBER, Kind, Schema, holds
 
 Numbers = float | Sequence[float]
+OpenNumbers = float | None | Sequence[float | None]
 Words = str | Sequence[str | None]
 _WORDS = {"rad": ("angle", "torque"), "m": ("position", "force"), "": (*MOTIONS, *FORCES)}
 
 
 @dataclass(frozen=True)
 class PerCoordinate(Kind):
-    """One number for all coordinates of a joint, or one for each; sign : as of `Number`."""
+    """One number for all coordinates of a joint, or one for each; sign : as of `Number`.
+
+    open : whether None may stand for a number.
+    """
 
     sign: str = ""
+    open: bool = False
 
     def check(self, part: str, field: str, value: Any) -> Any:
+        if self.open and value is None:
+            return None
         if as_float(value) is not None or not isinstance(value, (list, tuple, np.ndarray)):
             return number(part, field, value, self.unit, self.remedy, self.sign)
-        numbers = vector(part, field, value, (len(value),), self.unit)
+        known = [0.0 if self.open and x is None else x for x in value]
+        numbers = vector(part, field, known, (len(known),), self.unit)
         for each in numbers:
             number(part, field, each, self.unit, self.remedy, self.sign)
-        return numbers
+        return tuple(None if x is None else y for x, y in zip(value, numbers, strict=True))
 
     def schema(self, defs: Schema) -> Schema:
-        return {"anyOf": [NUMBER, {"type": "array", "items": NUMBER, "minItems": 1}]}
+        item: Schema = {"anyOf": [NUMBER, {"type": "null"}]} if self.open else NUMBER
+        return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,10 @@ class MovingJoint(JointMap):
     A subclass may have the fields `stiffness` and `damping`, see `per_coordinate`. Each option is one
     number for all coordinates or one for each, in the order of `names`.
 
-    rest : values at which the spring is relaxed, rad and m; the joint is described at zero.
+    initial : values in the undeformed robot, rad and m: where motions and searches for equilibria
+        begin, and where springs, tendons and links that take their length from the undeformed robot
+        are relaxed. An input that prescribes a coordinate has it as its described value.
+    rest : values at which the spring is relaxed, rad and m; None for the initial one.
     friction : dry friction, the torque or force that it takes to slide, N m or N. A joint at rest
         sticks: it gives way by at most 1e-4 rad or 1e-5 m, and stays there.
     limits : (lower, upper) values between which the joint moves, rad and m, None for no limit.
@@ -116,7 +128,13 @@ class MovingJoint(JointMap):
 
     file_name: ClassVar[str] = ""
 
-    rest: Numbers = holds(PerCoordinate("relaxed values of its spring", "rad, m", "0.1"), 0.0)
+    initial: Numbers = holds(PerCoordinate("values in the undeformed robot", "rad, m", "0.1"), 0.0)
+    rest: OpenNumbers = holds(
+        PerCoordinate(
+            "relaxed values of its spring, null as initially", "rad, m", "0.1", open=True
+        ),
+        0.0,
+    )
     friction: Numbers = per_coordinate("N m or N", "that it takes to slide")
     limits: Any = holds(Limits("lower and upper", "rad, m", "[-1.0, 1.0]"), None)
     limit_stiffness: Numbers | None = per_coordinate(
@@ -129,14 +147,30 @@ class MovingJoint(JointMap):
         """Refuse options that do not fit the coordinates."""
         self._check_lengths()
         self._check_drive()
+        self._check_initial()
         self.check_own()
         super().check()
+
+    def _check_initial(self) -> None:
+        """Refuse initial values beyond the limits of the joint."""
+        bounds, names = self.bounds, self.names
+        for at, (low, high), name in zip(self.each("initial"), bounds, names, strict=True):
+            between = f"between the limits {low:g} and {high:g} of {name}"
+            self.refuse(at != 0.0 and not low <= at <= high, "initial", between, "give another one")
 
     def check_own(self) -> None:
         """Refuse fields of its own that cannot be true together."""
 
     def _check_lengths(self) -> None:
-        for field in ("rest", "stiffness", "damping", "friction", "limit_stiffness", "limits"):
+        for field in (
+            "initial",
+            "rest",
+            "stiffness",
+            "damping",
+            "friction",
+            "limit_stiffness",
+            "limits",
+        ):
             value = getattr(self, field)
             if field == "limits" and not _is_several(value):
                 continue

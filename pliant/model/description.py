@@ -15,7 +15,7 @@ from pliant.model.origin import Origin
 from pliant.model.place_names import find_place
 from pliant.model.places import Frame
 from pliant.model.plausible import gravity_doubts
-from pliant.model.registry import Effect, Entry, Part, headings
+from pliant.model.registry import Effect, Entry, Joint, Part, headings
 from pliant.model.rod import Rod
 
 T = TypeVar("T", bound=Entry)
@@ -295,7 +295,11 @@ class Description:
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has, and the unit that was probably meant."""
         found = list(gravity_doubts(float(np.linalg.norm(self.gravity))))
-        return found + [text for part in list(self.parts.values()) for text in part.doubts(self)]
+        for part in list(self.parts.values()):
+            found += part.doubts(self)
+            joint = getattr(part, "joint", None)
+            found += joint.doubts(part.label) if isinstance(joint, Joint) else []
+        return found
 
     def place(self, text: str) -> Frame | None:
         """Return the frame that a text such as "arm.tip" names, None if it names none."""

@@ -13,6 +13,7 @@ from pliant.model.checks import DescriptionError, number, refuse
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import NUMBER, InputName, Kind, Schema, Writer, holds, quantity
 from pliant.model.places import Frame
+from pliant.model.plausible import angle_doubts
 from pliant.model.registry import Effect, Joint, Part, variants
 
 if TYPE_CHECKING:
@@ -141,6 +142,13 @@ class Gear(Effect):
                 expected = "a joint that is not prescribed, for what it follows is so already"
                 remedy = "remove a drive, or the gear"
                 yield DescriptionError(self.label, "joint", name, expected, remedy)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield that its offset was probably given in degrees."""
+        place = coordinate(description, self.joint[0])
+        joint: Any = None if place is None else description.jointed()[place[0]].joint
+        if place is not None and joint.units and joint.units[place[1]] == "rad":
+            yield from angle_doubts(self.label, "offset", self.offset)
 
     def _known(self, description: Description, name: str) -> bool:
         return coordinate(description, name) is not None

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model.checks import DescriptionError, as_float, did_you_mean
+from pliant.model.checks import DescriptionError, as_float, did_you_mean, nearest_name
 from pliant.model.description import Description
 from pliant.model.fields import Setting
 from pliant.model.origin import Origin, with_parameters
@@ -143,11 +143,7 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
             )
         names = _find(holder, match[1])
         if names is None:
-            every = number_paths(description)
-            parted = [item.split(".") for item in every if "." in item]
-            short = [f"{words[0]}.{words[-1]}" for words in parted]
-            near = did_you_mean(text, dict.fromkeys([*every, *short]))
-            raise _refused(path, "a path into this robot", near)
+            raise _refused(path, "a path into this robot", _nearest(description, text, full))
         keys = [*keys, *names]
         full = ".".join(filter(None, [full, *names]))
         for group in re.findall(r"\[([^\]]*)\]", match[2]):
@@ -162,6 +158,19 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
             keys = [*keys, index]
             full += f"[{','.join(str(item) for item in index)}]"
     return full, keys
+
+
+def _nearest(description: Description, text: str, full: str) -> str:
+    """What was meant by a path of which no more than `full` is in the robot, or what there is below."""
+    every = number_paths(description)
+    parted = [item.split(".") for item in every if "." in item]
+    short = [f"{words[0]}.{words[-1]}" for words in parted]
+    near = nearest_name(text, dict.fromkeys([*every, *short]))
+    if near is not None:
+        return did_you_mean(text, [near])
+    inside = [item for item in every if item.startswith((f"{full}.", f"{full}["))]
+    parts = dict.fromkeys(re.split(r"[.\[]", item)[0] for item in every)
+    return did_you_mean(text, inside or ([full] if full else parts))
 
 
 def _resolve_named(origin: Origin, path: str) -> tuple[str, list[Any]]:

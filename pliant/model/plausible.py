@@ -40,6 +40,8 @@ MOST_GRAVITY = 100.0
 """m/s^2."""
 TURNS = 2.0
 """Turns of a plane natural curve, which then overlaps itself."""
+MOST_TURNS, ROUND = 10.0, 5.0
+"""Turns that no joint makes, and what angles in degrees are multiples of."""
 FAINT, EXTREME = 5e-3, 200.0
 """Angles by which a described pressure bends a rod, rad."""
 
@@ -208,6 +210,19 @@ def gravity_doubts(gravity: float) -> Iterator[str]:
         units = {"mm/s^2": 1e-3, "cm/s^2": 1e-2}
         text = meant(gravity, units, 9.81, "m/s^2")
         yield f"robot: gravity = {gravity:g} m/s^2 is ten times that of the Earth; {text}"
+
+
+def angle_doubts(label: str, field: str, angle: float, constant: bool = False) -> Iterator[str]:
+    """Yield that an angle in rad was probably given in degrees; constant : of a part that never turns
+    further, for which a full turn is nothing.
+    """
+    turns = abs(angle) / (2.0 * math.pi)
+    many = turns > MOST_TURNS or (turns > 1.0 and (constant or math.fmod(angle, ROUND) == 0.0))
+    if many and math.isfinite(angle):
+        yield (
+            f"{label}: {field} = {angle:g} rad is {turns:.3g} turns; if it is in degrees, write "
+            f"{math.radians(angle):.4g}"
+        )
 
 
 def time_doubts(rods: Mapping[str, Rod], dt: float) -> Iterator[str]:

@@ -304,6 +304,10 @@ class Joint(Described):
         """Whether the part can move against the frame that carries it."""
         return True
 
+    def doubts(self, label: str) -> Iterator[str]:
+        """Yield sentences about implausible values of it; label : of the part that it moves."""
+        return iter(())
+
 
 @dataclass(frozen=True, eq=False)
 class Effect(Entry):

@@ -61,7 +61,7 @@ class ConnectionRows(PoseRows):
         if given.pose is not None or not isinstance(joint, JointMap) or not joint.nv:
             return
         apart = self._relative[:3, 3]
-        slides = joint.axes(joint.origin())[3:]
+        slides = joint.axes(joint.start())[3:]
         apart = apart - slides @ np.linalg.lstsq(slides, apart, rcond=None)[0]
         far = float(np.linalg.norm(apart))
         if far > _APART * tree.length:

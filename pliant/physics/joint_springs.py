@@ -29,7 +29,7 @@ class JointSpring(JointTerm):
     def __init__(self, tree: Tree, i: int) -> None:
         super().__init__(tree, i)
         self.stiffness, self.damping = self.joint.each("stiffness"), self.joint.each("damping")
-        self.rest = self.joint.each("rest")
+        self.rest = self.joint.relaxed
         self._unit = np.eye(self.nv)
 
     def _stress(self, d: Array) -> Array:
@@ -85,7 +85,10 @@ class JointSpring(JointTerm):
 
     def symbolic(self, x: Symbols) -> None:
         (d, v), source = x.joint(self.i), self.part.source
-        k, c, rest = (x.number(source, f"joint.{f}") for f in ("stiffness", "damping", "rest"))
+        k, c = (x.number(source, f"joint.{f}") for f in ("stiffness", "damping"))
+        given = self.joint.rest
+        told = given is not None and None not in np.atleast_1d(np.array(given, dtype=object))
+        rest = x.number(source, "joint.rest") if told else x.math.DM(self.rest)
         x.store(0.5 * x.math.sum1(k * (d - rest) ** 2))
         x.drive(self.i, -c * v)
 

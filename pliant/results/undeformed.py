@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Undeformed:
-    """Poses of a description with all joints at rest; it needs neither formulations nor mass.
+    """Poses of a description with all joints as initially; it needs neither formulations nor mass.
 
     It answers what drawings ask of a compiled robot; the configuration q is not used.
     """
@@ -42,7 +42,7 @@ class Undeformed:
         part = self._parts[name]
         carrier = np.eye(4) if part.carrier is None else self.frame(None, part.carrier)
         joint: Any = part.joint
-        moved = np.eye(4) if joint is None else joint.pose(joint.origin())
+        moved = np.eye(4) if joint is None else joint.pose(joint.start())
         return carrier @ np.asarray(part.pose) @ moved
 
     def poses(self, q: Any, rod: str, s: Array) -> Array:
@@ -66,9 +66,9 @@ class Undeformed:
         return poses
 
     def joint(self, q: Any, part: str) -> Array:
-        """Coordinates (nq,) of the joint of a part at its origin."""
+        """Coordinates (nq,) of the joint of a part."""
         joint: Any = self._parts[part].joint
-        return np.asarray(joint.origin())
+        return np.asarray(joint.start())
 
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame."""

@@ -7,16 +7,21 @@ straight to its new value until the next sample.
 
 from __future__ import annotations
 
+import copy
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, Description, DescriptionError, Signal, did_you_mean, positive
+from pliant.model import Array, DescriptionError, Signal, did_you_mean, positive
 from pliant.physics.effects import check_inputs
 from pliant.solve.checkpoint import changed_by, remembering
 from pliant.solve.schedule import as_inputs, check_input
+
+if TYPE_CHECKING:
+    from pliant.solve.problem import Problem
 
 _ON_STEP = 1e-6
 """Part of a step by which times may differ and are the same."""
@@ -96,20 +101,22 @@ class Control:
     """The controllers of one motion in steps of h seconds.
 
     signals : by name, the inputs that they may set: all that are not functions of time.
-    see : makes what controllers get of a motion under way.  watch : True if controllers must tell what
-    they remember.
+    see : makes for a compiled robot what controllers get of a motion of it under way.  watch : True if
+    controllers must tell what they remember.
     """
 
     def __init__(
         self,
         controllers: Sequence[tuple[Controller, float | None]],
-        description: Description,
+        problem: Problem,
         inputs: Mapping[str, Any],
         h: float,
-        see: Callable[[Any], Any],
+        see: Callable[[Problem], Callable[[Any], Any]],
         watch: bool = False,
     ) -> None:
-        self.description, self.h, self._see = description, h, see
+        self.description = description = problem.description
+        self.h, self._see, self._given = h, see(problem), (controllers, inputs, see)
+        self._begun: dict[str, Any] = {}
         self.controllers = [item[0] for item in controllers]
         self._every = [_steps_between(item, h) for item in controllers]
         self._watch = watch
@@ -121,11 +128,42 @@ class Control:
         self._owners: dict[str, int] = {}
         self._done = -1
 
-    def reset(self) -> None:
-        """Let controllers that remember something begin anew."""
-        for each in self.controllers:
-            if callable(anew := getattr(each, "reset", None)):
-                anew()
+    def begin(self, anew: bool) -> None:
+        """Note what controllers remember at the start; anew : let them forget it first."""
+        for each in self.controllers if anew else []:
+            if callable(forget := getattr(each, "reset", None)):
+                forget()
+        self._begun = self._memories()
+
+    def _memories(self) -> dict[str, Any]:
+        """What the controllers remember now, by name."""
+        known = remembering(self.named())
+        return {name: copy.deepcopy(each.state()) for name, each in known.items()}
+
+    def _recall(self, memories: Mapping[str, Any]) -> None:
+        known = remembering(self.named())
+        for name, memory in memories.items():
+            known[name].restore(copy.deepcopy(memory))
+
+    def again(self, problem: Problem, h: float) -> Control:
+        """The same controllers for another motion like it, in steps of h seconds; see `rehearsal`."""
+        controllers, inputs, see = self._given
+        self._recall(self._begun)
+        return Control(controllers, problem, inputs, h, see)
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Let controllers remember afterwards what they do now, whatever they are asked meanwhile."""
+        memories = self._memories()
+        try:
+            yield
+        finally:
+            self._recall(memories)
+
+    @property
+    def between(self) -> list[int]:
+        """Steps between two samples of each controller."""
+        return list(self._every)
 
     @property
     def owned(self) -> list[str]:
@@ -190,7 +228,8 @@ class Control:
                 raise DescriptionError(
                     label, "memory", law,
                     "told by state() and taken back by restore(state), for a simulation with "
-                    "checkpoints", "add these two methods, or leave out save and resume",
+                    "checkpoints or an estimated error",
+                    "add these two methods, or leave out save, resume and error",
                 )  # fmt: skip
         else:
             found = law(state)

@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import DescriptionError, ResolutionWarning, Rod, did_you_mean
+from pliant.model import (
+    DescriptionError,
+    PlausibilityWarning,
+    ResolutionWarning,
+    Rod,
+    did_you_mean,
+)
 from pliant.model.checks import as_array
+from pliant.model.plausible import angle_doubts
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.closure import CLOSED, cannot_close, close_by_joints
@@ -156,7 +163,11 @@ def with_joints(tree: Tree, q: Array, values: Mapping[str, Any]) -> Array:
         if driver is not None and len(driver.velocities) == part.joint.nv:
             expected = "left out, for an input prescribes this joint"
             raise DescriptionError("simulate", field, given, expected, "give it in inputs")
-        q[part.joint_slice] = part.joint.coordinates("simulate", field, given)
+        q[part.joint_slice] = found = part.joint.coordinates("simulate", field, given)
+        if part.joint.additive:
+            for angle in found[[unit == "rad" for unit in part.joint.units]].tolist():
+                for text in angle_doubts("simulate", field, angle):
+                    warnings.warn(text, PlausibilityWarning, stacklevel=7)
     return q
 
 

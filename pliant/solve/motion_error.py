@@ -11,17 +11,28 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Body, ConvergenceError, PliantError, is_nested, refuse
+from pliant.model import (
+    Array,
+    Body,
+    ConvergenceError,
+    PliantError,
+    ResolutionWarning,
+    is_nested,
+    refuse,
+)
 from pliant.model.checks import flag
 from pliant.model.telling import silenced
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
@@ -46,8 +57,9 @@ SPACE, SMOOTH = 2, 3
 SETTLED, SAME_BRANCH = 1e-8, 0.02
 """Tolerance of the equilibrium from which a companion starts, and how far, over the length, it may be
 from that of the motion to be on the same branch."""
-FEWEST_STEPS = 8
-"""Fewest steps of a motion that companions can be made of."""
+FEWEST_STEPS, FEWEST_CONTROLLED = 8, 16
+"""Fewest steps of a motion that companions can be made of, and of one with controllers, which is
+compared at ends of steps of four times the length."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +99,22 @@ class MotionError(ShapeError):
         return f"{super().__str__()}: {parts}"
 
 
-def check_error(wanted: object, clock: Clock, problem: Problem, integrator: Integrator) -> None:
-    """Refuse what has no coarser companion: too few steps, steps that choose themselves, or rods of
-    one interval.
+def check_error(
+    wanted: object,
+    clock: Clock,
+    problem: Problem,
+    integrator: Integrator,
+    control: Control | None = None,
+) -> None:
+    """Refuse what has no coarser companion: too few steps, steps that choose themselves, rods of one
+    interval, or controllers that ask too often.
 
     wanted : whether the error is to be estimated.
     """
     if not flag("simulate", "error", wanted):
         return
+    if control is not None:
+        _check_samples(control, clock)
     about = problem.description
     nested = any(is_nested(about, rod) for rod in about.rods.values())
     remedy = "compare motions with two time steps, or with two formulations"
@@ -108,6 +128,21 @@ def check_error(wanted: object, clock: Clock, problem: Problem, integrator: Inte
     coarser(problem, 2)
 
 
+def _check_samples(control: Control, clock: Clock) -> None:
+    """Refuse controllers whose samples do not fall on ends of steps of twice the length."""
+    odd = [k for k in control.between if k % 2]
+    if odd:
+        every = odd[0] * clock.h
+        refuse(
+            True, "controllers", "seconds between samples", every,
+            f"an even number of time steps of {clock.h:g} s to estimate an error, for it compares with "
+            "a motion of twice the step", f"take dt={0.5 * every:g}, or another rate",
+        )  # fmt: skip
+    expected = f"{FEWEST_CONTROLLED} steps or more to estimate an error with controllers"
+    few = clock.steps < FEWEST_CONTROLLED
+    refuse(few, "simulate", "dt", clock.h, expected, "take a smaller dt")
+
+
 def coarser(problem: Problem, factor: int) -> dict[str, RodModel]:
     """Formulations by rod name with `factor` times fewer intervals."""
     return {name: item.coarser(name, factor) for name, item in problem.formulations.items()}
@@ -117,7 +152,8 @@ def coarser(problem: Problem, factor: int) -> dict[str, RodModel]:
 class Companions:
     """Makes coarser motions like one that was simulated.
 
-    make : compiles the robot with formulations by rod name.  start : of the motion.
+    make : compiles the robot with formulations by rod name.  start : of the motion.  control : its
+    controllers, which are asked again.
     """
 
     problem: Problem
@@ -125,16 +161,29 @@ class Companions:
     integrator: Integrator
     inputs: Mapping[str, Any]
     start: Start
+    control: Control | None = None
     _starts: dict[int, Start] = field(default_factory=dict)
     """By factor of intervals."""
+    _failed: str = ""
+    """Why the first companion failed that did."""
 
     def error(self, found: Trajectory, clock: Clock) -> MotionError:
         """Estimate the error of the motion."""
+        with nullcontext() if self.control is None else self.control.rehearsal():
+            return self._estimate(found, clock)
+
+    def _estimate(self, found: Trajectory, clock: Clock) -> MotionError:
         began = time.perf_counter()
         grid = _Grid(clock, found)
         length = self.problem.length
         C = self._shapes(2, grid.clock(2))
         if C is None:
+            if self.control is not None:
+                text = (
+                    "the error of this motion is unknown, for a coarser one with the same controllers "
+                    f"failed: {self._failed}"
+                )
+                warnings.warn(text, ResolutionWarning, stacklevel=5)
             none, over = math.inf, np.full(len(grid.t), math.inf)
             seconds = time.perf_counter() - began
             return MotionError(none, none, math.nan, math.nan, grid.t, over, seconds)
@@ -171,7 +220,9 @@ class Companions:
             fewer = self._shapes(4, grid.clock(2, PART))
             space = None if fewer is None else _most(C[:count] - fewer) / 2**SMOOTH
         few = grid.longest * 4 < FEW_STEPS and space is not None and self.problem.slow_starts
-        if self.integrator.halves and not few and (space is None or space > LITTLE * whole):
+        longer_steps = self.control is None or not any(k % 4 for k in self.control.between)
+        halves = self.integrator.halves and longer_steps
+        if halves and not few and (space is None or space > LITTLE * whole):
             longer = self._shapes(2, part)
             step = None if longer is None else _most(C[:count] - longer) / 2**self.integrator.order
         if step is None and space is None:
@@ -187,12 +238,18 @@ class Companions:
                 problem = self.make(coarser(self.problem, factor))
                 if factor not in self._starts:
                     self._starts[factor] = self._start(problem)
-                start = self._starts[factor]
-                found = problem.simulate(self.integrator, self.inputs, clock, start, None)
-            except PliantError:
+                found = self._moved(problem, clock, self._starts[factor])
+            except PliantError as error:
+                self._failed = self._failed or str(error)
                 return None
             shapes = _shapes(problem, found.q)
         return shapes if found.complete and np.isfinite(shapes).all() else None
+
+    def _moved(self, problem: Problem, clock: Clock, start: Start) -> Trajectory:
+        """A motion like it of a coarser robot."""
+        control = None if self.control is None else self.control.again(problem, clock.h)
+        inputs = {**self.inputs, **({} if control is None else control.signals)}
+        return problem.simulate(self.integrator, inputs, clock, start, None, None, control)
 
     def _start(self, problem: Problem) -> Start:
         """Where the coarser motion begins."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, DescriptionError, finite_array, known_name, refuse
-from pliant.model.checks import as_array, number
+from pliant.model.checks import as_array
 from pliant.results.equations import Equations
 from pliant.results.responses import coordinates_of, frame_of
 from pliant.results.result import ShapeResult
@@ -279,12 +279,10 @@ class SymbolicEquations:
         return out
 
     def p(self, values: Mapping[str, float] | None = None) -> Array:
-        """Return the parameters (np,) from values by name; the others as described."""
-        out = self._system.numbers.described.copy()
-        for name, value in (values or {}).items():
-            known_name("equations", "parameters", name, list(self.parameters), "a parameter")
-            out[self.parameters.index(name)] = number("equations", name, value, "", "give e.g. 1.0")
-        return out
+        """Return the parameters (np,) from values by name, checked as in a description; the others as
+        described.
+        """
+        return self._system.numbers.values(values or {})
 
     # -- C -----------------------------------------------------------------------------------
 

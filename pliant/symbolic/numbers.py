@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Description, DescriptionError, as_float, refuse, value_at
+from pliant.model import (
+    Array,
+    Description,
+    DescriptionError,
+    as_float,
+    refuse,
+    value_at,
+    with_values,
+)
+from pliant.model.checks import known_name, number
 from pliant.model.profile import Profile, evaluate_rows
 
 Parameters = Sequence[str] | Mapping[str, str | Sequence[str]]
@@ -23,6 +32,7 @@ class Numbers:
     def __init__(self, math: Any, description: Description, parameters: Parameters) -> None:
         self._math = math
         given = _by_name(parameters)
+        self._description, self._paths = description, given
         self.names = tuple(given)
         self.symbols = math.SX.sym("p", len(given))
         self._symbols: dict[str, Any] = {}
@@ -36,6 +46,16 @@ class Numbers:
                 refuse(twice, "equations", "parameters", name, "named once", "remove one of them")
                 self._symbols[place.path] = self.symbols[k]
         self.described: Array = np.array(described)
+
+    def values(self, values: Mapping[str, Any]) -> Array:
+        """All parameters (P,), from some of them by name; refuse values that the robot cannot have."""
+        out = self.described.copy()
+        for name, value in values.items():
+            known_name("equations", "parameters", name, list(self.names), "a parameter")
+            one = number("equations", name, value, "", "give e.g. 1.0")
+            with_values(self._description, dict.fromkeys(self._paths[name], one))
+            out[self.names.index(name)] = one
+        return out
 
     def number(self, entry: Any, field: str, s: float | None = None) -> Any:
         """A field of an entry; see `Symbols.number`."""

@@ -162,9 +162,9 @@ class Prescribed:
         return travel(twists, length) if drive.any() else 0.0
 
     def _twist(self, i: int, q: Array, v: Array) -> Array:
-        """Body twist (6,) of joint i, whose other coordinates are at the origin."""
+        """Body twist (6,) of joint i, whose other coordinates are those of the undeformed robot."""
         joint, driver = self._tree.parts[i].joint, self._tree.drivers[i]
-        all_q, all_v = joint.origin(), np.zeros(joint.nv)
+        all_q, all_v = joint.start(), np.zeros(joint.nv)
         all_q[driver.coordinates], all_v[driver.velocities] = q, v
         return np.asarray(joint.axes(all_q) @ all_v)
 

@@ -49,7 +49,7 @@ class PartState:
         self.mass.g, self.mass.J = self.g[:Q], self.J[:Q]
         self.point_g, self.point_J = self.g[Q:], self.J[Q:]
         self.base, self.turn, self.inward, self.pose = np.eye(4), np.eye(4), np.eye(6), np.eye(4)
-        self.S = np.array(part.joint.axes(part.joint.origin()), dtype=float, order="C")
+        self.S = np.array(part.joint.axes(part.joint.start()), dtype=float, order="C")
 
     def place_base(self) -> None:
         """Set the pose of the base from the frame that carries it and the coordinates of the joint."""

@@ -238,7 +238,7 @@ class Tree:
         self._number()
         self.q_rest = np.zeros(self.nq)
         for part in self.parts:
-            self.q_rest[part.joint_slice] = part.joint.origin()
+            self.q_rest[part.joint_slice] = part.joint.start()
             self.q_rest[part.q_slice] = part.map.rest()
         self.rest = State(self)
         """The undeformed robot."""

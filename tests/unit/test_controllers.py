@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,75 @@ def test_controller_that_hides_its_memory_is_refused_with_checkpoints(tmp_path: 
 
     with pytest.raises(pl.DescriptionError, match=r"controller 1.*state\(\).*restore"):
         arm().simulate(0.1, 0.01, controllers=law, save=tmp_path / "motion.nc")
+
+
+def pulled(every: float = 0.02) -> pl.PID:
+    """A PID that holds the tip of `arm` to the side."""
+    given = {"kp": 30.0, "ki": 200.0, "bounds": (0.0, 20.0), "offset": 1.0}
+    return pl.PID("pull", "arm.tip.x", target=-0.02, every=every, **given)
+
+
+@pytest.mark.parametrize(("points", "dt"), [(24, 0.01), (8, 0.0025)])
+def test_error_of_a_controlled_motion_is_estimated(points: int, dt: float) -> None:
+    """The coarser motions have the same controllers, sampled at the same times."""
+    given: dict[str, Any] = {"inputs": {"push": (0.0, 0.0, 0.0)}, "output_every": 0.02}
+    mesh, fine = pl.BSpline(3, points), pl.BSpline(3, 40)
+    best = arm().simulate(0.4, 3.125e-4, controllers=pulled(), formulation=fine, **given)
+    law = pulled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.ResolutionWarning)
+        motion = arm().simulate(0.4, dt, controllers=law, formulation=mesh, error=True, **given)
+        kept = law.state()
+        plain = arm().simulate(0.4, dt, controllers=law, formulation=mesh, **given)
+    assert law.state() == kept, "what it remembers afterwards is of the motion itself"
+    assert (motion.tip("arm") == plain.tip("arm")).all()
+    apart = motion.tip("arm")[:, :3, 3] - best.tip("arm")[:, :3, 3]
+    true = float(np.linalg.norm(apart, axis=1).max())
+    assert true / 3.0 < motion.error.shape < 5.0 * true
+
+
+def test_error_of_a_controlled_rigid_robot_is_estimated() -> None:
+    """Springs and dampers as sampled laws; the order of the step is that of the integrator."""
+    robot = cart()
+    robot.add_body("ball", 0.2, (1e-5,) * 3, on="cart", joint=pl.Prismatic("z", stiffness=40.0))
+    best = robot.simulate(2.0, EVERY / 64, controllers=(spring_law, EVERY), output_every=EVERY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.ResolutionWarning)
+        motion = robot.simulate(2.0, EVERY / 2, controllers=(spring_law, EVERY), error=True)
+    apart = motion.position("ball")[::2, 2] - best.position("ball")[:, 2]
+    true = float(np.abs(apart).max())
+    assert true / 3.0 < motion.error.shape < 5.0 * true
+
+
+def test_controllers_that_ask_too_often_or_do_not_tell_their_memory_have_no_error() -> None:
+    seen = []
+
+    def law(state: pl.StepState) -> dict[str, float]:
+        seen.append(state.t)
+        return {"push": 0.1 * len(seen)}
+
+    for controllers, message in (
+        (spring_law, "even number of time steps.*take dt=0.01"),
+        ((spring_law, 3 * EVERY), "even number of time steps.*take dt=0.03"),
+        ((law, 2 * EVERY), r"state\(\).*leave out save, resume and error"),
+    ):
+        with pytest.raises(pl.DescriptionError, match=message):
+            cart().simulate(2.0, EVERY, controllers=controllers, error=True)
+    with pytest.raises(pl.DescriptionError, match="16 steps or more"):
+        cart().simulate(0.2, EVERY, controllers=(spring_law, 2 * EVERY), error=True)
+
+
+def test_a_law_for_one_mesh_says_why_the_error_is_unknown() -> None:
+    robot = arm()
+    equations = robot.equations(formulation=pl.BSpline(3, 16))
+
+    def law(state: pl.StepState) -> dict[str, float]:
+        return {"pull": 1.0 + abs(float(equations.state(state)[1][0]))}
+
+    given: dict[str, Any] = {"formulation": pl.BSpline(3, 16), "error": True}
+    with pytest.warns(pl.ResolutionWarning, match="unknown, for a coarser one.*same rods and form"):
+        motion = robot.simulate(0.2, 0.005, controllers=(law, 0.02), **given)
+    assert np.isinf(motion.error.shape)
 
 
 @pytest.mark.parametrize(

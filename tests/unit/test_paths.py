@@ -129,5 +129,11 @@ def test_numbers_by_name_have_paths() -> None:
     assert after.parts["mount"].stiffness == {"x": 50.0, "z": 70.0}
     with pytest.raises(pl.DescriptionError, match=r"path of a number.*mount.stiffness.x"):
         value_at(before, "mount.stiffness")
-    with pytest.raises(pl.DescriptionError, match="path into this robot"):
+    with pytest.raises(pl.DescriptionError, match=r"path into this robot") as error:
         value_at(before, "mount.stiffness.y")
+    below = "choose from 'mount.stiffness.x', 'mount.stiffness.z'"
+    assert str(error.value).endswith(below), "no paths of other parts"
+    with pytest.raises(
+        pl.DescriptionError, match=r"choose from .*'block', 'wheel', 'mount', 'rack'$"
+    ):
+        value_at(before, "q")

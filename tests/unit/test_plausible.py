@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +187,59 @@ def test_angles_in_degrees_are_told() -> None:
         pl.pose((0.0, 0.0, 0.0), (0.0, 90.0, 0.0))
     with pytest.warns(pl.PlausibilityWarning, match="in degrees"):
         soft().description.rods["arm"].at(0.1, rotation=(0.0, 45.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("joint", "words"),
+    [
+        (pl.FreeDirections(("x", ("rx", 90), "rz"), stiffness=1.0), "rx = 90 rad is 14.3 turns.*1.571"),
+        (pl.FreeDirections(("x", ("turn", (1, 1, 0), -45)), stiffness=1.0), "turn = -45 rad.*-0.7854"),
+        (pl.Revolute("y", stiffness=1.0, limits=(-90, 90)), "limits of its joint = 90 rad.*1.571"),
+        (pl.Revolute("y", stiffness=1.0, rest=30), "rest of its joint = 30 rad.*0.5236"),
+        (pl.Universal("x", "y", stiffness=1.0, initial=(0, 45)), "initial of its joint = 45 rad"),
+        (pl.Spherical(stiffness=1.0, rest=(0, 90, 0)), "rest of its joint = 90 rad"),
+    ],
+)  # fmt: skip
+def test_angles_of_joints_in_degrees_are_told(joint: Any, words: str) -> None:
+    robot = pl.Robot()
+    robot.add_body("hand", 0.1, (1e-4,) * 3, joint=joint)
+    (doubt,) = robot.description.doubts()
+    assert re.search(words, doubt)
+
+
+def test_angles_of_files_gears_and_starts_in_degrees_are_told(tmp_path: Path) -> None:
+    (tmp_path / "robot.urdf").write_text(
+        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1"/></inertial></link><joint name="j" type="revolute">'
+        '<parent link="a"/><child link="b"/><origin rpy="0 90 0"/><axis xyz="0 1 0"/>'
+        '<limit lower="-180" upper="180"/></joint></robot>'
+    )
+    robot = pl.Robot(gravity=(0, 0, 0))
+    with pytest.warns(pl.PlausibilityWarning, match="joint 'j': rpy = 90 rad.*1.571"):
+        robot.add_urdf(tmp_path / "robot.urdf")
+    assert "limits of its joint = 180 rad" in robot.description.doubts()[0]
+    robot = pl.Robot(gravity=(0, 0, 0))
+    for name in ("left", "right"):
+        robot.add_body(name, 0.1, (1e-4,) * 3, joint=pl.Revolute("z", stiffness=1.0))
+    with pytest.warns(pl.PlausibilityWarning, match=r"joints\['left'\] = 90 rad"):
+        robot.simulate(0.02, 0.01, joints={"left": 90})
+    robot.add_gear("gear", "left", "right", offset=45)
+    assert "gear 'gear': offset = 45 rad" in robot.description.doubts()[0]
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        pl.FreeDirections(("x", ("rx", np.pi), ("rz", -2 * np.pi))),
+        pl.Revolute("y", limits=(-9.42, 9.42), initial=4.0),
+        pl.Prismatic("z", limits=(-20.0, 20.0), rest=15.0),
+        pl.Planar("z", rest=(30.0, 45.0, 0.5)),
+    ],
+)
+def test_angles_in_radians_and_lengths_raise_no_doubt(joint: Any) -> None:
+    robot = pl.Robot()
+    robot.add_body("hand", 0.1, (1e-4,) * 3, joint=joint)
+    assert robot.description.doubts() == []
 
 
 def test_impossible_stretch_is_refused_with_its_reason() -> None:

@@ -148,6 +148,7 @@ def test_values_that_do_not_fit_are_refused() -> None:
         lambda: ours.u({"pul": 1.0}),
         lambda: ours.p({"hand": 1.0}),
         lambda: ours.p({"hand.mass": np.nan}),
+        lambda: ours.p({"hand.mass": -0.1}),
         lambda: ours.u({"pull": "strong"}),
         lambda: ours.coordinates([0.0]),
     ):
