@@ -371,7 +371,8 @@ class _Runner:
         from pliant.model import ConvergenceError
         from pliant.results.motion import Motion
 
-        start = self.still if run.start == "statics" and self.still else run.start
+        equilibrium = isinstance(run.start, str) and run.start == "statics" and self.still
+        start = self.still if equilibrium else run.start
         checkpoint = self.output / f"{self.contents.path.stem}-checkpoint.nc"
         resume = checkpoint if self.resume and checkpoint.exists() else None
         moving = self.robot.changing_meshes(self.robot.inputs)
@@ -381,6 +382,8 @@ class _Runner:
                     run.duration,
                     run.dt,
                     start=start,
+                    joints=run.joints,
+                    velocity=run.velocity,
                     integrator=run.integrator,
                     output_every=run.output_every,
                     error=run.error,

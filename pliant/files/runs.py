@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.files.starts import ArraysByPart, StartShape, start_problems
 from pliant.model import (
-    Choice,
     Described,
     Description,
     DescriptionError,
@@ -44,16 +44,21 @@ class StaticsRun(Run):
 class SimulateRun(Run):
     """Move in time from t = 0.
 
-    duration, dt : seconds.  start : "rest" or "statics".  integrator : the object built from the
-    file, or None for the default.  output_every : seconds between stored states, None for each
-    step.  error : whether to estimate the error of the motion.
+    duration, dt : seconds.  start : "rest", "statics", or points along rods.  joints, velocity : by
+    part, as for `Robot.simulate`.  integrator : the object built from the file, or None for the
+    default.  output_every : seconds between stored states, None for each step.  error : whether to
+    estimate the error of the motion.
     """
 
     duration: float = quantity("seconds", sign="positive", example="2.0")
     dt: float = quantity("seconds", "time step", sign="positive", example="0.01")
-    start: str = holds(
-        Choice("rest: the undeformed robot; statics: its equilibrium", names=("statics", "rest")),
-        "rest",
+    start: Any = holds(
+        StartShape("rest: the undeformed robot; statics: its equilibrium; or points by rod"), "rest"
+    )
+    joints: Any = holds(ArraysByPart("where joints start instead", "rad, m, or poses"), None)
+    velocity: Any = holds(
+        ArraysByPart("twists (w, v) or rates of joints at the start", "rad/s, m/s", "{hand: 1.5}"),
+        None,
     )
     integrator: Any = holds(Setting(family="integrator"), None)
     output_every: float | None = quantity(
@@ -64,6 +69,10 @@ class SimulateRun(Run):
         example="0.01",
     )
     error: bool = holds(Flag("true estimates the error by coarser motions"), False)
+
+    def problems(self, description: Description) -> Iterator[DescriptionError]:
+        """Yield what does not fit the robot about where it starts."""
+        yield from start_problems(description, self.start, self.joints or {}, self.velocity or {})
 
     def check(self) -> None:
         """Refuse steps that do not fit into the duration or between the stored states."""

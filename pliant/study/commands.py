@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pliant.model.checks import refuse
 from pliant.study.json_output import emit, json_option
 
 if TYPE_CHECKING:
@@ -115,6 +116,15 @@ def _task(contents: RobotFile, run: SimulateRun | None) -> dict[str, Any]:
     """Arguments of `compare` and `resolve`: the motion of a robot file, else its equilibrium."""
     if run is None:
         return {"inputs": contents.inputs_at(0.0)}
+    for field, given in {
+        "start": run.start,
+        "joints": run.joints,
+        "velocity": run.velocity,
+    }.items():
+        elsewhere = given is not None and not isinstance(given, str)
+        expected = "'rest' or 'statics' for start, and nothing else, to compare or resolve a motion"
+        remedy = "give joints an initial value, or compare in Python"
+        refuse(elsewhere, "simulate", field, list(given or ()), expected, remedy)
     return {"duration": run.duration, "integrator": run.integrator, "start": run.start}
 
 

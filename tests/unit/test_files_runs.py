@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +87,69 @@ def test_robot_file_of_concentric_tubes_snaps_and_is_pushed(tmp_path: Path) -> N
     code, told = run(tmp_path, short[: short.index("follow: ")])
     assert code == 0, told
     assert "Motion: 0.05 s in 5 steps" in told
+
+
+MOVING = """\
+parameters: {angle: 0.3}
+rods:
+  arm: {length: 0.3, section: {circle: {radius: 0.01}}, material: {E: 1.0e+6, nu: 0.45, rho: 1000}}
+bodies:
+  hand: {mass: 0.1, inertia: [1.0e-4, 1.0e-4, 1.0e-4], joint: {revolute: {axis: y, stiffness: 1.0}}}
+  ball: {mass: 0.1, inertia: [1.0e-4, 1.0e-4, 1.0e-4], joint: free}
+simulate:
+  duration: 0.02
+  dt: 0.01
+  start: {arm: [[0, 0, 0], [0.01, 0, 0.1], [0.05, 0, 0.19], [0.11, 0, 0.27]]}
+  joints: {hand: 2*angle, ball: [[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
+  velocity: {hand: 1.5, ball: [0, 0, 0, 0, 0.1, 0]}
+"""
+POINTS = MOVING.partition("start: ")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_motion_of_a_file_begins_where_it_says(tmp_path: Path, placed: bool) -> None:
+    """Points, joints and velocities, with named parameters, as `simulate` takes them."""
+    points = np.array([[0, 0, 0], [0.01, 0, 0.1], [0.05, 0, 0.19], [0.11, 0, 0.27]])
+    text, start = MOVING, points
+    if placed:
+        s = "{arm: {s: [0, 0.1, 0.2, 0.3], points: " + POINTS[len("{arm: ") : -1] + "}}"
+        text, start = MOVING.replace(POINTS, s), (np.array([0, 0.1, 0.2, 0.3]), points)
+    code, told = run(tmp_path, text, "run", "--json", "--no-animation", "--set", "angle=0.2")
+    assert code == 0, told
+    robot = pl.Robot.from_file(tmp_path / "arm.yaml")
+    motion = robot.simulate(
+        0.02, 0.01, start={"arm": start}, joints={"hand": 0.4, "ball": pl.pose((0.5, 0, 0))},
+        velocity={"hand": 1.5, "ball": (0, 0, 0, 0, 0.1, 0)},
+    )  # fmt: skip
+    assert motion.joint("hand")[0] == pytest.approx([0.4])
+    kept = pl.load(tmp_path / "out" / "arm-motion.nc")
+    ours = motion.to_xarray()
+    assert "position" in ours and set(ours.data_vars) <= set(kept.data_vars)
+    assert np.allclose(kept["position"], ours["position"], rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("{hand: 2", "{hnd: 2", r"11:.*joints.hnd = 'hnd': must be the name of a part.*'hand'"),
+        ("hand: 2*angle", "hand: [1, 2]", "joints.hand = .*1 finite number"),
+        ("[[1, 0, 0, 0.5]", "[[2, 0, 0, 0.5]", "joints.ball.*right-handed rotation"),
+        ("{hand: 1.5", "{hnd: 1.5", r"12:.*velocity.hnd.*'hand'"),
+        ("hand: 1.5", "hand: [1, 2]", "velocity.hand.*six numbers, its twist, or 1"),
+        ("hand: 1.5", "hand: fast", "velocity.hand = 'fast': must be finite numbers"),
+        ("{arm: [[", "{am: [[", r"10:.*start.am.*'arm'"),
+        ("[0.01, 0, 0.1]", "[0.01, 0]", r"start.arm.*points of three numbers"),
+        (POINTS, "rst", "start = 'rst'.*did you mean 'rest'"),
+    ],
+)
+def test_starts_that_do_not_fit_the_robot_have_their_line(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    assert old in MOVING
+    code, found = run(tmp_path, MOVING.replace(old, new), "check")
+    assert code != 0 and re.search(told, found), found
+
+
+def test_comparison_of_a_motion_that_starts_elsewhere_is_refused(tmp_path: Path) -> None:
+    code, told = run(tmp_path, MOVING, "compare", "--with", "BSpline()")
+    assert code != 0 and "simulate: start = ['arm']" in told
