@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,9 @@ def start_problems(
                 yield DescriptionError("simulate", f"{field}.{name}", name, expected, remedy)
     for name, value in joints.items():
         if name in jointed:
-            joint, field = jointed[name], f"joints.{name}"
-            yield from raised(lambda j=joint, f=field, x=value: j.coordinates("simulate", f, x))
+            yield from raised(
+                partial(jointed[name].coordinates, "simulate", f"joints.{name}", value)
+            )
     for name, value in velocity.items():
         nv = jointed[name].nv if name in jointed else 6
         if name in moving and value.shape not in ((6,), (nv,), () if nv == 1 else (6,)):
