@@ -142,7 +142,7 @@ _HOMES = {
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
-    "pliant.study.switching": ("Switch", "SwitchedMotion", "simulate_switched"),
+    "pliant.study.switching": ("Periodic", "Switch", "SwitchedMotion", "simulate_switched"),
     "pliant.study.track": ("Track", "track_marker"),
     "pliant.study.workspace": ("workspace",),
     "pliant.files.measurement": ("Measurement", "read_measurement"),
@@ -293,6 +293,7 @@ if TYPE_CHECKING:
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
     from pliant.study.switching import (
+        Periodic as Periodic,
         Switch as Switch,
         SwitchedMotion as SwitchedMotion,
         simulate_switched as simulate_switched,

@@ -50,16 +50,6 @@ class Switch(Event):
         known = isinstance(given, Mapping) or callable(given)
         refuse(not known, "Switch", "change", given, expected, 'give e.g. {"latch": "off"}')
 
-    def changes(self, phase: Motion) -> dict[str, Any] | None:
-        """What changes after a phase that ends at this event."""
-        found = self.change(phase) if callable(self.change) else self.change
-        if found is None or isinstance(found, Mapping):
-            return None if found is None else dict(found)
-        remedy = 'return e.g. {"latch": "off"}'
-        raise DescriptionError(
-            f"switch {self.label!r}", "change", found, "a dictionary or None", remedy
-        )
-
     def from_time(self, begun: float, met: bool) -> Event:
         """The event of a phase that began at a time: its function sees the time of the whole motion.
 
@@ -74,6 +64,35 @@ class Switch(Event):
             return self.function(shown)
 
         return Event(seen, self.label, self.direction)
+
+
+@dataclass(frozen=True, eq=False)
+class Periodic:
+    """A change that is asked for in even intervals of time, such as a stiffness set by the state.
+
+    every : seconds between the times at which `change` is asked, the first one after the start.
+    change : takes the phase that ends there, a `Motion`, and returns what changes, as that of a
+        `Switch`: {} for nothing, None to end the motion.
+    name : for `SwitchedMotion.switches`; None for the name of the function.
+    """
+
+    every: float
+    change: Callable[[Motion], Mapping[str, Any] | None]
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        positive("Periodic", "every", self.every, "seconds", "give e.g. 0.01")
+        expected, remedy = "a function of the phase", "give e.g. lambda phase: {'push': 0.1}"
+        refuse(not callable(self.change), "Periodic", "change", self.change, expected, remedy)
+
+    @property
+    def label(self) -> str:
+        """How results and messages call it."""
+        return self.name or str(getattr(self.change, "__name__", "periodic"))
+
+    def after(self, t: float, close: float) -> float:
+        """The first of its times more than `close` after t, s."""
+        return float(self.every * np.ceil((t + close) / self.every))
 
 
 class Later(Signal):
@@ -244,7 +263,7 @@ def simulate_switched(
     robot: Robot,
     duration: float,
     dt: float,
-    switches: Switch | Sequence[Switch],
+    switches: Switch | Periodic | Sequence[Switch | Periodic],
     inputs: Mapping[str, Any] | None = None,
     off: str | Sequence[str] = (),
     output_every: float | None = None,
@@ -264,9 +283,9 @@ def simulate_switched(
     robot : with all that ever acts.
     duration, dt, inputs, output_every : as for `Robot.simulate`; functions of time see the time of the
     whole motion.
-    switches : one `Switch`, or several.
+    switches : one `Switch` or `Periodic`, or several.
     off : name, or names, of effects, connections and constraints that begin switched off.
-    most : number of switches at which the motion is refused, for they may be without end.
+    most : number of events at which the motion is refused, for they may be without end.
     start, velocity, joints, formulation, integrator : as for `Robot.simulate`, at the beginning; mesh
     and integrator are those of all phases.
     """
@@ -278,6 +297,7 @@ def simulate_switched(
     first: dict[str, Any] = {
         "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
     }  # fmt: skip
+    clocks = [each for each in listed if isinstance(each, Periodic)]
     phases: list[Motion] = []
     starts: list[float] = [0.0]
     done: list[tuple[str, float, dict[str, Any]]] = []
@@ -285,29 +305,36 @@ def simulate_switched(
         begun = starts[-1]
         now, given = acting.now(begun)
         events = [
-            each.from_time(begun, bool(phases) and each.label in phases[-1].met) for each in listed
+            each.from_time(begun, bool(phases) and each.label in phases[-1].met)
+            for each in listed
+            if isinstance(each, Switch)
         ]
-        times = _outputs(duration, output_every, begun, _INSTANT * dt)
-        asked = {"integrator": integrator, "events": events, "output_times": times, **first}
-        phase = now.simulate(duration - begun, min(dt, duration - begun), given, **asked)
+        due = {each: each.after(begun, _INSTANT * dt) for each in clocks}
+        end = min([duration, *due.values()])
+        times = _outputs(duration, output_every, begun, end, _INSTANT * dt)
+        asked = {"integrator": integrator, "events": events or None, "output_times": times, **first}
+        phase = now.simulate(end - begun, min(dt, end - begun), given, **asked)
         phases.append(phase)
-        changes, lasted = _after(phase, listed), float(phase.t[-1])
+        lasted = float(phase.t[-1])
+        struck = [x.label for x, t in due.items() if abs(t - begun - lasted) < _INSTANT * dt]
+        changes = _after(phase, listed, struck)
         if not changes or duration - begun - lasted < _INSTANT * dt:
             return SwitchedMotion(phases, starts, done)
         acting.velocity = {}
         for name, change in changes:
-            done.append((name, begun + lasted, change))
+            if change or name not in struck:
+                done.append((name, begun + lasted, change))
             acting.apply(change)
-        _refuse_endless(done, most)
+        _refuse_endless(done, phases, most)
         starts.append(begun + lasted)
         first = {"start": phase, "velocity": acting.velocity or None}
 
 
-def _as_switches(given: Any) -> list[Switch]:
+def _as_switches(given: Any) -> list[Switch | Periodic]:
     """The switches that are given, one or several."""
-    listed = [given] if isinstance(given, Switch) else list(given)
-    wrong = not listed or not all(isinstance(each, Switch) for each in listed)
-    expected, remedy = "a Switch, or several", "give pl.Switch(...)"
+    listed = list(given) if isinstance(given, Sequence) else [given]
+    wrong = not listed or not all(isinstance(each, Switch | Periodic) for each in listed)
+    expected, remedy = "a Switch or a Periodic, or several", "give pl.Switch(...)"
     refuse(wrong, "simulate_switched", "switches", given, expected, remedy)
     labels = [each.label for each in listed]
     expected, remedy = "switches of different names", "give each a name of its own, by name="
@@ -317,17 +344,33 @@ def _as_switches(given: Any) -> list[Switch]:
     return listed
 
 
-def _outputs(duration: float, every: float | None, begun: float, close: float) -> Array | None:
-    """Output times of a phase that began at `begun`, from its start on, s; None for all steps."""
+def _changes(switch: Switch | Periodic, phase: Motion) -> dict[str, Any] | None:
+    """What a switch changes after a phase that ends by it; None to end the motion."""
+    found = switch.change(phase) if callable(switch.change) else switch.change
+    if found is None or isinstance(found, Mapping):
+        return None if found is None else dict(found)
+    remedy = 'return e.g. {"latch": "off"}'
+    raise DescriptionError(
+        f"switch {switch.label!r}", "change", found, "a dictionary or None", remedy
+    )
+
+
+def _outputs(
+    duration: float, every: float | None, begun: float, end: float, close: float
+) -> Array | None:
+    """Output times of a phase from `begun` to `end` at most, s, both included; None for all steps."""
     if every is None:
         return None
-    left = np.append(np.arange(0.0, duration, every), duration) - begun
-    return np.append(0.0, left[left > close])
+    left = np.arange(0.0, duration, every) - begun
+    inside = left[(left > close) & (left < end - begun - close)]
+    return np.concatenate([[0.0], inside, [end - begun]])
 
 
-def _refuse_endless(done: Sequence[tuple[str, float, dict[str, Any]]], most: int) -> None:
-    """Refuse more switches than `most`."""
-    if len(done) > most:
+def _refuse_endless(
+    done: Sequence[tuple[str, float, dict[str, Any]]], phases: Sequence[Motion], most: int
+) -> None:
+    """Refuse more events than `most`."""
+    if sum(len(phase.met) for phase in phases) > most:
         name, time, _ = done[-1]
         raise DescriptionError(
             f"switch {name!r}", f"count at t = {time:.6g} s", len(done), f"at most {most}",
@@ -335,10 +378,16 @@ def _refuse_endless(done: Sequence[tuple[str, float, dict[str, Any]]], most: int
         )  # fmt: skip
 
 
-def _after(phase: Motion, switches: Sequence[Switch]) -> list[tuple[str, dict[str, Any]]]:
-    """Name and changes of each switch at which a phase ends; none if the motion ends there."""
+def _after(
+    phase: Motion, switches: Sequence[Switch | Periodic], struck: Sequence[str]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Name and changes of each switch at which a phase ends; none if the motion ends there.
+
+    struck : names of those whose time it is.
+    """
     if not phase.complete:
         return []
-    asked = [(each.label, each.changes(phase)) for each in switches if each.label in phase.met]
+    ended = {*phase.met, *struck}
+    asked = [(each.label, _changes(each, phase)) for each in switches if each.label in ended]
     known = [(label, changes) for label, changes in asked if changes is not None]
     return known if len(known) == len(asked) else []

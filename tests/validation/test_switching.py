@@ -75,6 +75,58 @@ def test_a_spring_changes_at_an_event_with_the_order_of_the_steps() -> None:
     assert abs(errors[-1]) < 1e-5
 
 
+@pytest.mark.parametrize("every", [0.05, 0.03])
+def test_a_stiffness_set_by_the_state_in_even_intervals(every: float) -> None:
+    """Against SciPy, from sample to sample, with saturation; each change is in the energy balance."""
+
+    def stiffness(x: float) -> float:
+        return min(1.0 + 10.0 * abs(x), 3.0)
+
+    def swing(t: float, y: Any, k: float) -> Any:
+        return [y[1], -(9.81 * 0.5 * np.sin(y[0]) + k * y[0]) / 0.25]
+
+    y, k, t = np.array([0.6, 0.0]), 1.0, 0.0
+    while t < 0.4 - 1e-9:
+        last, t = t, min(t + every, 0.4)
+        y = solve_ivp(swing, (0, t - last), y, args=(k,), rtol=1e-11, atol=1e-12).y[:, -1]
+        k = stiffness(y[0])
+    update = pl.Periodic(
+        every, lambda phase: {"spring.stiffness.ry": stiffness(phase.joint("bob")[-1, 0])}, "update"
+    )
+    found = [
+        pl.simulate_switched(pendulum(), 0.4, h, update, joints={"bob": 0.6}, output_every=0.02)
+        for h in (5e-3, 2.5e-3)
+    ]
+    coarse, fine = (abs(motion.joint("bob")[-1, 0] - y[0]) for motion in found)
+    assert fine < 1e-5 and coarse / fine == pytest.approx(4.0, rel=0.1)
+    assert gap(found[1]) < 3e-5
+    count = int(np.ceil(0.4 / every - 1e-9)) - 1
+    assert [x[:2] for x in found[0].switches] == [
+        ("update", pytest.approx(every * (n + 1))) for n in range(count)
+    ]
+    assert np.count_nonzero(np.diff(found[0].t) == 0.0) == count
+
+
+def test_periodic_changes_and_events_in_one_motion() -> None:
+    """A motion ends where a periodic function says so; events between are met as before."""
+    seen = []
+
+    def look(phase: pl.Motion) -> dict[str, Any] | None:
+        seen.append(phase.joint("bob")[-1, 0])
+        return None if len(seen) == 4 else {}
+
+    meet = pl.Switch(lambda s: angle(s) - 0.5, "meet", change={"spring.stiffness.ry": 2.0})
+    motion = pl.simulate_switched(
+        pendulum(), 1.0, 5e-3, [meet, pl.Periodic(0.05, look)], joints={"bob": 0.6}
+    )
+    assert motion.t[-1] == pytest.approx(0.2) and len(seen) == 4
+    assert [name for name, *_ in motion.switches] == ["meet"]
+    assert motion.joint("bob")[-1, 0] == pytest.approx(seen[-1])
+    for given, words in (((0.0, look), "every"), ((0.1, 3.0), "function of the phase")):
+        with pytest.raises(pl.DescriptionError, match=words):
+            pl.Periodic(*given)
+
+
 def test_a_constraint_is_released_and_closed() -> None:
     """Two carts: the first rolls free of its latch, meets the second and couples, inelastically."""
     robot = pl.Robot(gravity=(0, 0, 0))
