@@ -304,15 +304,11 @@ def simulate_switched(
     while True:
         begun = starts[-1]
         now, given = acting.now(begun)
-        events = [
-            each.from_time(begun, bool(phases) and each.label in phases[-1].met)
-            for each in listed
-            if isinstance(each, Switch)
-        ]
+        events = _events(listed, begun, phases[-1].met if phases else [])
         due = {each: each.after(begun, _INSTANT * dt) for each in clocks}
         end = min([duration, *due.values()])
         times = _outputs(duration, output_every, begun, end, _INSTANT * dt)
-        asked = {"integrator": integrator, "events": events or None, "output_times": times, **first}
+        asked = {"integrator": integrator, "events": events, "output_times": times, **first}
         phase = now.simulate(end - begun, min(dt, end - begun), given, **asked)
         phases.append(phase)
         lasted = float(phase.t[-1])
@@ -321,9 +317,8 @@ def simulate_switched(
         if not changes or duration - begun - lasted < _INSTANT * dt:
             return SwitchedMotion(phases, starts, done)
         acting.velocity = {}
-        for name, change in changes:
-            if change or name not in struck:
-                done.append((name, begun + lasted, change))
+        done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
+        for _, change in changes:
             acting.apply(change)
         _refuse_endless(done, phases, most)
         starts.append(begun + lasted)
@@ -342,6 +337,14 @@ def _as_switches(given: Any) -> list[Switch | Periodic]:
         len(set(labels)) < len(labels), "simulate_switched", "switches", labels, expected, remedy
     )
     return listed
+
+
+def _events(
+    switches: Sequence[Switch | Periodic], begun: float, met: Sequence[str]
+) -> list[Event] | None:
+    """The events of a phase that began at `begun` by those that were met; None if there are none."""
+    listed = [each for each in switches if isinstance(each, Switch)]
+    return [each.from_time(begun, each.label in met) for each in listed] or None
 
 
 def _changes(switch: Switch | Periodic, phase: Motion) -> dict[str, Any] | None:
