@@ -186,8 +186,8 @@ class InverseDynamics:
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
         tree, work, state = self.tree, self.work, self.state
-        about = (instant.inputs.u, instant.z, instant.v)
-        moment = Moment(tree, state, work, *about, recorded=instant.recorded)
+        about, mobility = (instant.inputs.u, instant.z, instant.v), 1.0 / self._slope
+        moment = Moment(tree, state, work, *about, mobility=mobility, recorded=instant.recorded)
         held = self.effects.reactions(moment)
         for term in self.effects.terms:
             term.act(moment)

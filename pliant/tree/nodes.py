@@ -202,6 +202,7 @@ class Nodes:
 
     def clear(self) -> None:
         """Begin anew with what acts."""
+        clear(self.work.residual)
         for w in self.work.parts:
             w.clear(False)
 

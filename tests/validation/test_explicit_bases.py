@@ -101,6 +101,39 @@ def test_moving_bases_do_the_work_that_implicit_steps_find(make: Robot, damped: 
         assert fast.velocity("slider") == pytest.approx(slow.velocity("slider"), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"stiffness": 1.0, "rest": 0.2},
+        {"damping": 0.05},
+        {"friction": 0.05},
+        {"limits": (-0.1, 0.1), "limit_stiffness": 3.0},
+    ],
+    ids=lambda held: next(iter(held)),
+)
+@pytest.mark.parametrize("damped", [0.0, 100.0, 1e4])
+def test_drives_work_against_what_is_in_their_joints(held: dict[str, Any], damped: float) -> None:
+    def arm(**more: Any) -> pl.Robot:
+        robot = pl.Robot()
+        joint = pl.Revolute("y", drive="angle", input="turn", **more)
+        section = pl.Circle(0.008)
+        robot.add_rod("arm", 0.2, section, rubber(damped), pl.along("x"), joint=joint)
+        return robot
+
+    turn = {"turn": lambda t: 0.3 * np.sin(15.0 * t) ** 2}
+    given: dict[str, Any] = {
+        "output_times": np.linspace(0.0, 0.2, 21), "formulation": pl.Spectral(3, 3),
+    }  # fmt: skip
+    fast = arm(**held).simulate(0.2, 5e-3, turn, integrator=pl.Explicit(), **given)
+    slow = arm(**held).simulate(0.2, 5e-4, turn, integrator=pl.Midpoint(), **given)
+    free = arm().simulate(0.2, 5e-3, turn, integrator=pl.Explicit(), **given)
+    assert fast.position("arm") == pytest.approx(free.position("arm"), abs=5e-5)
+    large = np.abs(slow.energy["work"]).max()
+    assert fast.energy["work"] == pytest.approx(slow.energy["work"], abs=1e-3 * large)
+    assert fast.energy["dissipated"] == pytest.approx(slow.energy["dissipated"], abs=1e-3 * large)
+    assert np.abs(fast.energy["balance"]).max() < 1e-3 * large
+
+
 def test_bases_that_come_to_rest_are_watched_again() -> None:
     """Energy reaches the grid long after the base has stopped."""
     robot = pl.Robot()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pliant as pl
 from pliant.solve.adaptive_steps import AdaptiveSteps
@@ -74,6 +75,26 @@ def test_fifth_order_of_a_soft_rod_that_spins(formulation: Any) -> None:
         for n in (20, 40, 80)
     ]
     assert orders(differences(found)) == pytest.approx([5.0], abs=0.2)
+
+
+@pytest.mark.parametrize("steps", [50, 1000])
+def test_steps_in_which_less_happens_than_the_tolerance(steps: int) -> None:
+    """The angle of a pendulum after a second by quadrature of SciPy; coarse tolerances, short steps."""
+    robot = pl.Robot()
+    robot.add_body("bob", 1.0, (0.01,) * 3, centre=(0, 0, -0.5), joint=pl.Revolute("y"))
+
+    def fall(t: float, y: Any) -> Any:
+        return [y[1], -9.81 * 0.5 * np.sin(y[0]) / 0.26]
+
+    exact = solve_ivp(fall, (0.0, 1.0), [1.0, 0.0], rtol=1e-12, atol=1e-13).y[0, -1]
+    stepper = robot.stepper(1.0 / steps, integrator=pl.Radau(1e-2), joints={"bob": 1.0})
+    for _ in range(steps):
+        state = stepper.step()
+    assert state.joint("bob")[0] == pytest.approx(exact, abs=1e-7)
+    quick = robot.simulate(
+        1.0, 0.1, integrator=pl.Radau(1e-2, largest=1.0 / steps), joints={"bob": 1.0}
+    )
+    assert quick.joint("bob")[-1, 0] == pytest.approx(exact, abs=1e-7)
 
 
 def linkage() -> pl.Robot:

@@ -108,6 +108,7 @@ class ExplicitStepper(Stepper):
         ends = (self.before, self.after[: len(self.before)])
         self.short = ShortSteps([effects], [self.workspace], h, ends, [self.account])
         self.system, self.pace = self.short.system, self.short.pace
+        self.system.robots[0].memory = self.memory
         _check(effects)
         self._outputs = InsideOutputs([effects], self.capacity)
         self._rates = np.zeros(self.tree.total)

@@ -7,8 +7,8 @@ three stages balance holds with the rates and accelerations that the chart makes
     J^T (M eta' - ad(eta)^T M eta) + B^T sigma - loads + A^T lam = 0,      b(q) = 0.
 
 The coefficients are in `radau_rule`. Newton's method has one tangent in a step, at the second stage as
-it is predicted, and stops when its corrections move no station by more than a small part of the
-tolerance.
+it is predicted, and stops after a correction when the next one would move no station by more than a
+small part of the tolerance. The prediction alone never does: in short steps all that happens is less.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-POLICY = Policy(iterations=20, contraction=0.3, stalled=1e-12, progress=0.9, patience=6, lost=1e4)
+POLICY = Policy(
+    iterations=20, least=1, contraction=0.3, stalled=1e-12, progress=0.9, patience=6, lost=1e4
+)
 _SOLVED = 0.05
 """Part of the tolerance at which Newton's method stops."""
 _TURN = 0.1

@@ -117,15 +117,19 @@ class Guides:
             guide.plan(q, joint_q, joint_v, joint_acc, h)
             run(note_motion, guide.way, self.moved)
 
-    def add_work(self, share: float, h: Array, fields: list[Array], account: Array) -> None:
+    def add_work(
+        self, share: float, h: Array, fields: list[Array], rates: Array, account: Array
+    ) -> None:
         """Add share h_0 times the power of the drives to account_0, but that which moves the mass of
-        the bases; fields (3, C) accelerate the nodes of each part.
+        the bases; fields (3, C) accelerate the nodes of each part, rates (total,) are those of the
+        robot.
         """
         for i, heavy in zip(self.parts, self.heavy, strict=True):
             own = self.nodes.parts[i]
             pulls = (own.nodes.torque, own.nodes.force, fields[i])
             where = (own.nodes.columns[:1], own.at.base, own.twist, heavy)
             run(drive_power, *where, *pulls, self._power)
+            run(joint_power, own.part.joint_index, self.nodes.work.residual, rates, self._power)
             run(add_power, share, h, self._power, account, self.own)
 
     def add_kinetic(self, account: Array, stays: bool) -> None:
@@ -195,6 +199,13 @@ def drive_power(columns, base, twist, M, torque, force, field, power):  # type: 
         total += torque[a, c] * twist[a] + f * twist[3 + a]
         lifts -= g * p
     power[0], power[1] = total + lifts, lifts
+
+
+@kernel
+def joint_power(index, residual, rates, power):  # type: ignore[no-untyped-def]
+    """power_0 += what it takes to move a joint against springs, dampers and friction in it."""
+    for at in index:
+        power[0] += residual[at] * rates[at]
 
 
 @kernel

@@ -152,7 +152,7 @@ class Scheme(ABC):
         """Add `share` of what drives do in a short step, but that which moves the mass of bases."""
         fields = [motion.field for motion in self.system.motions]
         for robot, account in zip(self.system.robots, self.accounts, strict=True):
-            robot.guides.add_work(share, self.pace.short, fields, account)
+            robot.guides.add_work(share, self.pace.short, fields, robot.rates, account)
 
 
 @kernel

@@ -30,12 +30,13 @@ def _does_work(term: Term) -> bool:
 class LumpedRobot:
     """One robot of a lumped system, at a state of its own, which follows its nodes.
 
-    acting (J,) : numbers of the inputs that act.
+    acting (J,) : numbers of the inputs that act.  memory : what terms remember of the start of a step.
     """
 
     def __init__(self, effects: Effects, work: Work, acting: Array) -> None:
         self.effects, self.tree, self.work, self.acting = effects, effects.tree, work, acting
         self._z, self.rates = np.zeros(self.tree.total), np.zeros(self.tree.total)
+        self.memory = np.zeros(effects.memory)
         self.state = State(self.tree).place(self.tree.q_rest)
         self.laws = [law for term in effects.terms if (law := term.strain_law()) is not None]
         """Part, stiffness and rest strains of stresses that nodes know by themselves."""
@@ -64,8 +65,8 @@ class LumpedRobot:
 
     def moment(self, moving: bool) -> Moment:
         """The robot where the nodes are; moving : with their velocities."""
-        v = self.rates if moving else None
-        return Moment(self.tree, self.state, self.work, self.acting, self._z, v=v)
+        given = (self.tree, self.state, self.work, self.acting, self._z)
+        return Moment(*given, v=self.rates, memory=self.memory) if moving else Moment(*given)
 
     def act(self, moving: bool) -> None:
         """Let all that the nodes do not know by themselves act at the stations."""
