@@ -7,8 +7,6 @@ of space is a part of theirs with the same numbers.
 
 from __future__ import annotations
 
-import numpy as np
-
 from pliant._numba import inner, kernel, leaf
 from pliant.rods.spectral_kernels import see_nodes
 
@@ -231,7 +229,7 @@ def put_blocks(at, Ky, K):  # type: ignore[no-untyped-def]
 
 @kernel
 def spread(at, x, twists):  # type: ignore[no-untyped-def]
-    """Twists (N + 1, 6) of nodes from x (6 + 3 N,): that of the base, then entries at (3,) of others."""
+    """Twists (N + 1, 6) of nodes from x (6 + 3 N,): of the base, then entries at (3,) of others."""
     for b in range(6):
         twists[0, b] = x[b]
     for n in range(1, twists.shape[0]):

@@ -96,7 +96,7 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
-        self._planes = Planes(self.effects, self.formulations)
+        self._planes = Planes(self.effects, formulations)
         self._judge_loops()
 
     def _judge_loops(self) -> None:
@@ -325,7 +325,9 @@ class CoordinateProblem(Problem):
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         schedule, q, v = self.begin(Schedule(self.effects, inputs), start)
-        flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q)) if integrator.flattens else None
+        flat = None
+        if integrator.flattens:
+            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q))
         effects = self.effects if flat is None else flat.effects
         with integrator.borrowed(effects, clock.h) as stepper:
             if flat is None:

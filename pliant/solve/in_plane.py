@@ -1,11 +1,11 @@
 """Motions of robots that stay in a plane: half the coordinates, and the same answers to rounding.
 
-A robot stays in a plane if it begins there and nothing acts out of it. Where its rods have maps of their
-own for that (`Formulation.in_plane`), it is compiled a second time with these, and moved so. Whether
-something acts out of the plane is asked of every effect, at a configuration and with rates and inputs in
-the plane that are otherwise arbitrary: what is smooth and pushes out of the plane somewhere does so there.
-What is not smooth, is one-sided or a user's own code leaves the robot in space, and so do inputs that
-change and may have parts out of the plane.
+A robot stays in a plane if it begins there and nothing acts out of it. Where its rods have maps of
+their own for that (`Formulation.in_plane`), it is compiled a second time with these, and moved so.
+Whether something acts out of the plane is asked of every effect, at a configuration and with rates and
+inputs in the plane that are otherwise arbitrary: what is smooth and pushes out of the plane anywhere
+does so there. What is not smooth, is one-sided or a user's own code leaves the robot in space, and so
+do inputs that change and may have parts out of the plane.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _axis(part: Part, at: PartState, normal: Array) -> int | None:
 
 
 def _any_inputs(effects: Effects, schedule: Schedule) -> Array | None:
-    """Numbers u (J,) of inputs of which those that move have arbitrary values; None if they have none."""
+    """Numbers u (J,) of inputs, arbitrary ones of those that move; None if they cannot be told."""
     random = np.random.default_rng(1)
     shapes = schedule.shapes
     moving = {name: random.uniform(0.5, 1.5, shapes[name]) for name in schedule.loads}
