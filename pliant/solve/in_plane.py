@@ -241,7 +241,7 @@ def _any_inputs(effects: Effects, schedule: Schedule) -> Array | None:
     """Numbers u (J,) of inputs, arbitrary ones of those that move; None if they cannot be told."""
     random = np.random.default_rng(1)
     shapes = schedule.shapes
-    moving = {name: random.uniform(0.5, 1.5, shapes[name]) for name in schedule.loads}
+    moving = {name: random.uniform(0.5, 1.5, shapes[name]) for name in schedule.changing}
     still = {name: 0.0 for name in schedule.driven}
     try:
         return effects.numbers({**schedule.values, **still, **moving})

@@ -164,13 +164,13 @@ class Schedule(Inputs):
         places = {str(term.input): term.at.start for term in fed}
         super().__init__(effects.tree.description, inputs, effects.prescribed.names, places)
         self.effects = effects
-        self.loads = [name for name in self.moving if name not in self.driven]
+        self.changing = [name for name in self.moving if name not in self.driven]
         """Names of the inputs that move, but for those that prescribe motions."""
         self._acting: tuple[list[bytes], Acting] | None = None
 
     def at(self, t: float) -> Acting:
         """Return what acts at time t, s; the same object as before if nothing changed."""
-        now = {name: self._value(name, t) for name in self.loads}
+        now = {name: self._value(name, t) for name in self.changing}
         key = [value.tobytes() for value in now.values()]
         if self._acting is None or self._acting[0] != key:
             still = {name: 0.0 for name, _ in self._drives.values()}
@@ -196,10 +196,10 @@ class Schedule(Inputs):
             return None
         effects, columns = self.effects, {}
         units: list[Array] = []
-        still = {**self.values, **{name: np.zeros(self.shapes[name]) for name in self.loads}}
+        still = {**self.values, **{name: np.zeros(self.shapes[name]) for name in self.changing}}
         base = effects.numbers(still)
         try:
-            for name in self.loads:
+            for name in self.changing:
                 shape = self.shapes[name]
                 alone = np.eye(int(np.prod(shape)))
                 columns[name] = slice(len(units), len(units) + len(alone))
