@@ -169,6 +169,8 @@ class RodMap(ABC):
     pose; all where coordinates themselves move along curves."""
     base_variables: int = 0
     """How many of the first element variables y are the twist of the base."""
+    normal: int = -1
+    """Axis of its sections that is normal to the plane in which they move, -1 if they move in space."""
     shortest_turn: bool = False
     """Whether sections turn from the tangent of the base to theirs by the shortest turn, so that a
     torque about a tangent passes to the base."""
@@ -245,8 +247,8 @@ class RodMap(ABC):
         out[...] = self.advance(c, base, x)
 
     def chart_entries(self) -> tuple[Ints, Ints] | None:
-        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3),
-        -1 for those that stay zero.
+        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3).
+        Of twists in a plane, three are -1.
 
         All others move by addition. None if `retract` is another chart; integrators that need to know
         the chart then refuse the map.
