@@ -23,10 +23,9 @@ from pliant.rods.contract import (
     ForceBasis,
     Formulation,
     Ints,
-    KernelMap,
     identities,
 )
-from pliant.rods.nodal import NodalMap, NodalPlan
+from pliant.rods.nodal import ElementMap, NodalMap, NodalPlan
 
 
 class FlatConfiguration(Configuration):
@@ -38,7 +37,7 @@ class FlatConfiguration(Configuration):
         self.x, self.z, self.turn = np.zeros((3, increments + 1, 2))
 
 
-class FlatMap(NodalMap):
+class FlatMap(ElementMap):
     """The map of one rod of nodes in a plane.
 
     normal : which axis of the sections is normal to the plane, 0 to 2.
@@ -71,10 +70,6 @@ class FlatMap(NodalMap):
         before = 6 + 3 * np.arange(basis.count)
         return ForceBasis(basis.values, basis.index, basis.count, before, rows, rigid=basis.rigid)
 
-    def pose_coordinate(self, s: float) -> int | None:
-        """No node but the base has all entries of a twist."""
-        return 0 if s == 0.0 else None
-
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
@@ -85,7 +80,7 @@ class FlatMap(NodalMap):
         return FlatConfiguration(self.increments)
 
     def update(self, c: FlatConfiguration, base: Array, q: Array) -> None:
-        KernelMap.update(self, c, base, q)
+        super().update(c, base, q)
         run(flat_kernels.propagate, self.normal, c.psi, c.x, c.z, c.turn)
 
     def retract_to(self, c: FlatConfiguration, base: Array, x: Array, out: Array) -> None:
