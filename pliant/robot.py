@@ -595,19 +595,16 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; with
-        ``path`` also "way", as the loads came on.  In a motion of a tendon with ``path`` rates tell.
-        creep : rate below which its friction fades, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium: "pull", "release", or
+        "way", as the loads came on. In a motion rates tell.  creep : rate below which friction fades, m/s.
         """
+        rubbing = (friction, sliding, creep)
         if along is None:
-            rubbing = (friction, sliding, creep)
             via = Tendon(name, path, drive, tension, stiffness, slack, *rubbing)  # type: ignore[arg-type]
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        expected = "left out along rods, where sliding tells the way also in a motion"
-        checks.refuse(creep != 1e-3, f"tendon {name!r}", "creep", creep, expected, "remove it")
-        given = (over, tension, friction, drive, stiffness, slack, sliding)
+        given = (over, tension, friction, drive, stiffness, slack, sliding, creep)
         tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 

@@ -24,10 +24,12 @@ from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 
-_INCREMENTS = 16
+INCREMENTS = 16
 """Load steps, at least, in which loads are brought up where the way decides on friction."""
-_STICKS = 1e-4
+STICKS = 1e-4
 """Way, relative to its length at rest, by which a tendon gives way before it slides."""
+SIGNS = {"pull": 1.0, "release": -1.0, "way": 0.0}
+"""The sign of sliding at rest."""
 
 
 class TensionTendon(PathTerm):
@@ -89,10 +91,10 @@ class FrictionTendon(PathTerm):
             self.input, self.size = tendon.name, 1
         else:
             self.column = "elastic"
-        sign = {"pull": 1.0, "release": -1.0, "way": 0.0}[tendon.sliding]
+        sign = SIGNS[tendon.sliding]
         self.rule = np.array([tendon.friction, tendon.creep, sign, self._reel + 1.0, 0.0])
         self.depends_on_way = tendon.sliding == "way"
-        self.increments = _INCREMENTS if self.depends_on_way else 1
+        self.increments = INCREMENTS if self.depends_on_way else 1
         self.memory = 2 * (self.path.count - 1) if self.depends_on_way else 0
 
     def close(self, tree: Tree) -> None:
@@ -100,7 +102,7 @@ class FrictionTendon(PathTerm):
         own = length - float(self.path.spans(tree.rest).lengths[0, : self._reel].sum())
         stiffness = 0.0 if self._given else (self.tendon.stiffness or 0.0) / own
         self.elastic = np.array([stiffness, length, 0.0, 1.0, 1.0])
-        self.rule[4] = _STICKS * own if self.depends_on_way else 0.0
+        self.rule[4] = STICKS * own if self.depends_on_way else 0.0
 
     # -- memory of the way -------------------------------------------------------------------------
 

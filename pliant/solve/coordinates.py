@@ -537,7 +537,7 @@ class CoordinateProblem(Problem):
         known = recorded is not None and all(x.records for x in telling if len(x.rows))
         if inverse is not None and not known:
             z = inverse.output(path, k).z
-        set_rates(self.tree, state, work, path.v[k], strains=False)
+        set_rates(self.tree, state, work, path.v[k])
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 
