@@ -118,7 +118,7 @@ def put_strains(element, slots, B, rows):  # type: ignore[no-untyped-def]
 
 @kernel
 def spread_strains(element, slots, lifted, places, out):  # type: ignore[no-untyped-def]
-    """out (S, 6, N)[:, :, places] += the rows lifted (E, 6 K, n) of each station, where there is one."""
+    """out (S, 6, N)[:, :, places] += the rows of lifted (E, 6 K, n) of each station."""
     for s in range(slots.shape[0]):
         e = element[s]
         for a in range(places.shape[1]):

@@ -86,7 +86,7 @@ def test_tendons_that_rub(through: str, integrator: str) -> None:
     robot = tendon_robot(through, 100.0, friction=0.4, creep=0.01)
     stream = check(robot, INTEGRATORS[integrator], {"cable": 2e-3})
     tension = np.asarray(stream.state.tension("cable"))
-    assert tension[0] > tension[-1] > 0.0
+    assert tension[-1] > 0.0 and np.ptp(tension) > 1e-4 * tension[0]
 
 
 @pytest.mark.filterwarnings("ignore")
