@@ -36,6 +36,7 @@ class TensionTendon(PathTerm):
     """A tendon without friction; its input is the tension, N."""
 
     compiled = True
+    smooth = True
     size = 1
 
     def __init__(self, tree: Tree, tendon: Tendon) -> None:
@@ -78,6 +79,7 @@ class FrictionTendon(PathTerm):
     """
 
     compiled = True
+    smooth = True
     moves = True
     needs_twists = True
 
