@@ -596,8 +596,8 @@ class Robot:
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
         sliding : with friction, which way the tendon slid to an equilibrium: "pull", "release", or
-        "way", as the loads came on. In a motion rates tell.  creep : rate below which its friction fades,
-        m/s.
+        "way", as the loads came on. In a motion rates tell.
+        creep : rate of sliding below which friction fades in a motion, m/s.
         """
         rubbing = (friction, sliding, creep)
         if along is None:
