@@ -23,6 +23,12 @@ import numpy as np
 
 from pliant._numba import inner, kernel
 
+INCREMENTS = 16
+"""Load steps, at least, in which loads are brought up where the way decides on friction."""
+STICKS = 1e-4
+"""Way, relative to its length at rest, by which a tendon gives way before it slides."""
+SIGNS = {"pull": 1.0, "release": -1.0, "way": 0.0}
+"""The sign of sliding at rest."""
 _STRAIGHT = 1e-12
 """Sine of the angle below which a tendon is straight."""
 

@@ -7,6 +7,7 @@ elastic rope that stretches as a whole, by the tension at its pulled end, as in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +16,15 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
-from pliant.model import EmbeddedTendon
+from pliant.model.routing import Routed
 from pliant.physics import channel, channel_friction
-from pliant.physics.capstan import renew_sliding
+from pliant.physics.capstan import INCREMENTS, SIGNS, STICKS, renew_sliding
 from pliant.physics.channel_columns import ChannelColumns
 from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import KernelTerm, Moment, Step
 from pliant.physics.paths import Path
-from pliant.physics.rope_law import set_force
+from pliant.physics.rope_law import add_work, set_force
 from pliant.physics.symbolic import Symbols
-from pliant.physics.tendons import INCREMENTS, SIGNS, STICKS, add_work
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair
@@ -64,34 +64,49 @@ class Arriving:
     steep: Array
 
 
+@dataclass(frozen=True)
+class Rubbing:
+    """How a tendon rubs and what drives it.
+
+    friction, creep (m/s), sliding : as described. to_reel : the way to a reel, empty for a given
+    tension; stiffness : EA then, N, and slack, m.
+    """
+
+    friction: float
+    creep: float
+    sliding: str
+    to_reel: Sequence[Any] = ()
+    stiffness: float = 0.0
+    slack: float = 0.0
+
+
 class RubbingTendon(KernelTerm):
     """A tendon in channels with friction; its input is the tension, N, or it is on a reel."""
 
     compiled = True
 
-    def __init__(self, tree: Tree, tendon: EmbeddedTendon) -> None:
-        self.tendon, self.name, self.label = tendon, tendon.name, tendon.label
+    def __init__(self, tree: Tree, tendon: Routed, rubbing: Rubbing) -> None:
+        self.rubbing, self.name, self.label = rubbing, tendon.name, tendon.label
         self.route = ChannelRoute(tree, tendon)
         self.channels, self.bridges = self.route.channels, self.route.bridges
-        self._given = tendon.drive == "tension"
+        self._given = not rubbing.to_reel
         self.reel: Path | None = None
         if self._given:
             self.input, self.size = tendon.name, 1
         else:
-            self.reel, self.column = Path(tree, tendon.reel_path, coupled=False), "elastic"
+            self.reel, self.column = Path(tree, rubbing.to_reel, coupled=False), "elastic"
         self.count = sum(len(c.rows) for c in self.channels)
-        self.depends_on_way = tendon.sliding == "way"
+        self.depends_on_way = rubbing.sliding == "way"
         self.increments = INCREMENTS if self.depends_on_way else 1
         self.memory = 2 * self.count if self.depends_on_way else 0
 
     def close(self, tree: Tree) -> None:
         self.columns = ChannelColumns(tree, self.channels)
-        tendon, length = self.tendon, self.measure(tree.rest) + self.tendon.slack
+        given, length = self.rubbing, self.measure(tree.rest) + self.rubbing.slack
         own = length - self._to_reel(tree.rest)
-        stiffness = 0.0 if self._given else (tendon.stiffness or 0.0) / own
-        self.elastic = np.array([stiffness, length, 0.0, 1.0, 1.0])
+        self.elastic = np.array([given.stiffness / own, length, 0.0, 1.0, 1.0])
         give = STICKS * own if self.depends_on_way else 0.0
-        self.rule = np.array([tendon.friction, tendon.creep, SIGNS[tendon.sliding], 0.0, give])
+        self.rule = np.array([given.friction, given.creep, SIGNS[given.sliding], 0.0, give])
 
     def _to_reel(self, state: State) -> float:
         return 0.0 if self.reel is None else self.reel.length(state)
@@ -290,7 +305,7 @@ class RubbingTendon(KernelTerm):
         clear(block)
         tensions = (arriving.tension, arriving.slope, pieces.phi)
         falls = (arriving.share, arriving.sigma, arriving.steep)
-        given = (self.tendon.friction, *tensions, *falls, *columns, scale, ahead)
+        given = (self.rubbing.friction, *tensions, *falls, *columns, scale, ahead)
         run(channel_friction.add_block, *given, block[0])
         m.tangent.add(m.tangent.effects[self.number][0], block)
 
@@ -308,7 +323,7 @@ class RubbingTendon(KernelTerm):
             where = np.interp(s[at], c.part.strain_s[c.at], np.arange(float(last - first)))
             start = arriving.share[first : first + 1]
             ahead = float(s[at.start] - c.part.strain_s[c.at.start])
-            given = (rows, self.tendon.friction, e[at], ahead, start, where)
+            given = (rows, self.rubbing.friction, e[at], ahead, start, where)
             run(channel_friction.set_section_shares, *given, arriving.sigma[first:last], share)
             pull = (rows, share, arriving.tension, 1.0, 1.0, np.ones(6), e[at])
             run(channel.add_pull, *pull, stress[at], slope[at])

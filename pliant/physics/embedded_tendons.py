@@ -16,7 +16,7 @@ from pliant.model import EmbeddedTendon
 from pliant.physics import channel
 from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
-from pliant.physics.embedded_friction import RubbingTendon
+from pliant.physics.embedded_friction import Rubbing, RubbingTendon
 from pliant.physics.embedded_rows import embedded_row
 from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
@@ -122,7 +122,7 @@ def terms(tree: Tree) -> list[Term]:
 
 def _term(tree: Tree, tendon: EmbeddedTendon) -> Term:
     if tendon.friction:
-        return RubbingTendon(tree, tendon)
+        return RubbingTendon(tree, tendon, _rubbing(tendon))
     if tendon.drive == "tension":
         return EmbeddedTension(tree, tendon)
     given = (
@@ -134,3 +134,10 @@ def _term(tree: Tree, tendon: EmbeddedTendon) -> Term:
         ChannelRoute(tree, tendon),
     )
     return embedded_row(*given)
+
+
+def _rubbing(tendon: EmbeddedTendon) -> Rubbing:
+    rule = (tendon.friction, tendon.creep, tendon.sliding)
+    if tendon.drive == "tension":
+        return Rubbing(*rule)
+    return Rubbing(*rule, tendon.reel_path, tendon.stiffness or 0.0, tendon.slack)

@@ -14,22 +14,15 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Tendon
-from pliant.physics.capstan import renew_sliding, set_capstan
+from pliant.physics.capstan import INCREMENTS, SIGNS, STICKS, renew_sliding, set_capstan
 from pliant.physics.contract import Moment, Term
 from pliant.physics.path_rows import ElasticPathRow, PathRow
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
-from pliant.physics.rope_law import add_scaled, set_force
+from pliant.physics.rope_law import add_scaled, add_work, set_force
 from pliant.physics.symbolic import Symbols, path_length
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
-
-INCREMENTS = 16
-"""Load steps, at least, in which loads are brought up where the way decides on friction."""
-STICKS = 1e-4
-"""Way, relative to its length at rest, by which a tendon gives way before it slides."""
-SIGNS = {"pull": 1.0, "release": -1.0, "way": 0.0}
-"""The sign of sliding at rest."""
 
 
 class TensionTendon(PathTerm):
@@ -215,10 +208,3 @@ def set_all(u, out):  # type: ignore[no-untyped-def]
     """out[:] = u_0."""
     for i in range(out.shape[0]):
         out[i] = u[0]
-
-
-@kernel
-def add_work(u, lengths, out):  # type: ignore[no-untyped-def]
-    """out_0 -= u_0 times the change of length from a to b."""
-    for i in range(lengths.shape[1]):
-        out[0] -= u[0] * (lengths[1, i] - lengths[0, i])
