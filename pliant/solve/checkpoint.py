@@ -187,5 +187,3 @@ def require_same(path: object, found: Mapping[str, str], wanted: Mapping[str, st
             f"a checkpoint of the same simulation (other than there: {', '.join(names)})",
             "give the same robot, settings and inputs, or leave resume out to begin again",
         )
-
-

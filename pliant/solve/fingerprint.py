@@ -18,7 +18,7 @@ import numpy as np
 from pliant.model import Signal
 
 _DEEPEST, _LONG = 100, 500
-"""Levels of objects in objects that are told apart, and characters from which a text becomes its hash."""
+"""Levels of objects in objects that are told apart; characters from which a text becomes its hash."""
 _NUMBERS = (bool, int, float, complex, str, bytes)
 
 

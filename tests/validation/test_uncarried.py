@@ -153,7 +153,7 @@ def test_one_short_push_across_the_plane_is_told_whenever_it_comes(middle: float
 
 
 def test_short_blow_across_the_plane_is_told() -> None:
-    """A ball strikes a planar rod from the side and is gone before the next output that is looked at."""
+    """A ball strikes a planar rod from the side and is gone before the next even output time."""
     robot, arm = robot_with()
     aside, still = pl.pose((0.0, 0.012, 0.15)), (0.0, 0.0, 0.0)
     robot.add_body("ball", 0.05, (1e-6,) * 3, pose=aside, joint=pl.Free())
