@@ -1,7 +1,7 @@
 """Texts of settings and inputs that are the same for equal values in every process.
 
-Functions count by their code, by what they close over, and by the data and functions that they take from
-their module; objects by their attributes and by what they do where they are called.
+Functions count by their code, by what they close over, and by the data and functions that they take
+from their module; objects by their attributes and by what they do where they are called.
 """
 
 from __future__ import annotations
