@@ -55,11 +55,6 @@ class SimulateRun(Run):
     start: Any = holds(
         StartShape("rest: the undeformed robot; statics: its equilibrium; or points by rod"), "rest"
     )
-    joints: Any = holds(ArraysByPart("where joints start instead", "rad, m, or poses"), None)
-    velocity: Any = holds(
-        ArraysByPart("twists (w, v) or rates of joints at the start", "rad/s, m/s", "{hand: 1.5}"),
-        None,
-    )
     integrator: Any = holds(Setting(family="integrator"), None)
     output_every: float | None = quantity(
         "seconds",
@@ -69,6 +64,11 @@ class SimulateRun(Run):
         example="0.01",
     )
     error: bool = holds(Flag("true estimates the error by coarser motions"), False)
+    joints: Any = holds(ArraysByPart("where joints start instead", "rad, m, or poses"), None)
+    velocity: Any = holds(
+        ArraysByPart("twists (w, v) or rates of joints at the start", "rad/s, m/s", "{hand: 1.5}"),
+        None,
+    )
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what does not fit the robot about where it starts."""

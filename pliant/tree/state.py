@@ -56,7 +56,7 @@ class PartState:
         self.S = np.array(part.joint.axes(part.joint.start()), dtype=float, order="C")
 
     def same_shape(self, other: PartState) -> bool:
-        """Whether a part of another robot has the same place, strains and joint at these coordinates."""
+        """Whether a part of another robot has the same place, strains and joint as it is placed."""
         mine, theirs = self.part, other.part
         named, theirs_named = ((x.name, x.parent, type(x.joint)) for x in (mine, theirs))
         moved = [
