@@ -44,10 +44,10 @@ class StaticsRun(Run):
 class SimulateRun(Run):
     """Move in time from t = 0.
 
-    duration, dt : seconds.  start : "rest", "statics", or points along rods.  joints, velocity : by
-    part, as for `Robot.simulate`.  integrator : the object built from the file, or None for the
-    default.  output_every : seconds between stored states, None for each step.  error : whether to
-    estimate the error of the motion.
+    duration, dt : seconds.  start : "rest", "statics", or points along rods.  integrator : the
+    object built from the file, or None for the default.  output_every : seconds between stored
+    states, None for each step.  error : whether to estimate the error of the motion.
+    joints, velocity : by part, as for `Robot.simulate`.
     """
 
     duration: float = quantity("seconds", sign="positive", example="2.0")
