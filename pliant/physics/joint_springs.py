@@ -98,13 +98,11 @@ class JointSpring(JointTerm):
 
     def _damping(self, x: Symbols, c: Any, power: Any, v: Any) -> Any:
         """Forces (nv, 1) of the dampers with symbols."""
-        each = [x.math.vertsplit(given * x.math.DM.ones(self.nv)) for given in (c, v)]
-        powers = (
-            [power] * self.nv
-            if as_float(power) is not None
-            else x.math.vertsplit(power * x.math.DM.ones(self.nv))
-        )
-        forces = [damper_force(x, *given) for given in zip(each[0], powers, each[1], strict=True)]
+        ones = x.math.DM.ones(self.nv)
+        one = as_float(power) is not None
+        powers = [power] * self.nv if one else x.math.vertsplit(power * ones)
+        pairs = zip(x.math.vertsplit(c * ones), powers, x.math.vertsplit(v), strict=True)
+        forces = [damper_force(x, *given) for given in pairs]
         return x.math.vertcat(*forces)
 
     def energy(self, state: State, u: Array) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class PartState:
             for x in (mine, theirs)
         ]
         lengths = [0.0 if x.rod is None else x.rod.length for x in (mine, theirs)]
-        values = [(self.base, other.base), (self.strain.e, other.strain.e), moved, lengths]
+        values: list[Any] = [(self.base, other.base), (self.strain.e, other.strain.e), moved, lengths]
         return named == theirs_named and all(
             np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-9, _SAME) for a, b in values
         )
