@@ -64,7 +64,12 @@ class PartState:
             for x in (mine, theirs)
         ]
         lengths = [0.0 if x.rod is None else x.rod.length for x in (mine, theirs)]
-        values: list[Any] = [(self.base, other.base), (self.strain.e, other.strain.e), moved, lengths]
+        values: list[Any] = [
+            (self.base, other.base),
+            (self.strain.e, other.strain.e),
+            moved,
+            lengths,
+        ]
         return named == theirs_named and all(
             np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-9, _SAME) for a, b in values
         )
