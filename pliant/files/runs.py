@@ -44,21 +44,16 @@ class StaticsRun(Run):
 class SimulateRun(Run):
     """Move in time from t = 0.
 
-    duration, dt : seconds.  start : "rest", "statics", or points along rods.  joints, velocity : by
-    part, as for `Robot.simulate`.  integrator : the object built from the file, or None for the
-    default.  output_every : seconds between stored states, None for each step.  error : whether to
-    estimate the error of the motion.
+    duration, dt : seconds.  start : "rest", "statics", or points along rods.  integrator : the
+    object built from the file, or None for the default.  output_every : seconds between stored
+    states, None for each step.  error : whether to estimate the error of the motion.
+    joints, velocity : by part, as for `Robot.simulate`.
     """
 
     duration: float = quantity("seconds", sign="positive", example="2.0")
     dt: float = quantity("seconds", "time step", sign="positive", example="0.01")
     start: Any = holds(
         StartShape("rest: the undeformed robot; statics: its equilibrium; or points by rod"), "rest"
-    )
-    joints: Any = holds(ArraysByPart("where joints start instead", "rad, m, or poses"), None)
-    velocity: Any = holds(
-        ArraysByPart("twists (w, v) or rates of joints at the start", "rad/s, m/s", "{hand: 1.5}"),
-        None,
     )
     integrator: Any = holds(Setting(family="integrator"), None)
     output_every: float | None = quantity(
@@ -69,6 +64,11 @@ class SimulateRun(Run):
         example="0.01",
     )
     error: bool = holds(Flag("true estimates the error by coarser motions"), False)
+    joints: Any = holds(ArraysByPart("where joints start instead", "rad, m, or poses"), None)
+    velocity: Any = holds(
+        ArraysByPart("twists (w, v) or rates of joints at the start", "rad/s, m/s", "{hand: 1.5}"),
+        None,
+    )
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what does not fit the robot about where it starts."""

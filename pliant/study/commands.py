@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pliant.model.checks import refuse
 from pliant.study.json_output import emit, json_option
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ def _tell_study(result: Any, output: Path | None, stem: str, as_json: bool) -> N
 
 def _task(contents: RobotFile, run: SimulateRun | None) -> dict[str, Any]:
     """Arguments of `compare` and `resolve`: the motion of a robot file, else its equilibrium."""
+    from pliant.model.checks import refuse
+
     if run is None:
         return {"inputs": contents.inputs_at(0.0)}
     for field, given in {
