@@ -187,13 +187,13 @@ class Schedule(Inputs):
 
     def at(self, t: float) -> Acting:
         """Return what acts at time t, s; the same object as before if nothing changed."""
-        acting = self._loads_at(t)
+        acting = self._still_at(t)
         if not self._drives:
             return acting
         return Acting(acting.u, self.drives(acting.drive, np.array([t]))[0])
 
-    def _loads_at(self, t: float) -> Acting:
-        """What acts at time t but for the motion of prescribed joints."""
+    def _still_at(self, t: float) -> Acting:
+        """What acts at time t, with prescribed joints as if their inputs were zero."""
         now = {name: self._value(name, t) for name in self.changing}
         key = [value.tobytes() for value in now.values()]
         if self._acting is None or self._acting[0] != key:
@@ -242,10 +242,10 @@ class Schedule(Inputs):
     def rows(self, times: Array) -> Array:
         """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do."""
         if self.channels is None:
-            acting = [self._loads_at(t) for t in times.tolist()]
+            acting = [self._still_at(t) for t in times.tolist()]
             drives = self.drives(acting[0].drive, times)
-            loads = np.array([now.u for now in acting]).reshape(len(times), -1)
-            return np.concatenate([loads, self.effects.prescribed.rows(drives)], axis=1)
+            u = np.array([now.u for now in acting]).reshape(len(times), -1)
+            return np.concatenate([u, self.effects.prescribed.rows(drives)], axis=1)
         base, units, _ = self.channels
         return base + self.numbers(times) @ units
 
