@@ -412,6 +412,10 @@ class Rows(Term):
         """Gaps (len(rows),) of hard rows at a configuration."""
         raise NotImplementedError
 
+    def add_gaps(self, state: State, scale: float, out: Array) -> None:
+        """Add scale times the gaps to its rows of out (total,)."""
+        out[self.rows] += scale * self.gaps(state)
+
     def violations(self, state: State) -> Array:
         """What of the gaps (len(rows),) has to be closed."""
         return self.gaps(state)
