@@ -21,7 +21,8 @@ _TERMS, _ENOUGH = 60, 1e-17
 def set_chart_rates(poses, rotations, X, W, Y, v, acc):  # type: ignore[no-untyped-def]
     """Write v and acc (n,) of a chart with coordinates X, rates W and second derivatives Y (n,).
 
-    poses (P, 6), rotations (R, 3) : places of twists and rotation vectors; all else is plain numbers.
+    poses (P, 6), rotations (R, 3) : places of twists and rotation vectors, -1 for entries that stay
+    zero; all else is plain numbers.
     """
     for i in range(W.shape[0]):
         v[i], acc[i] = W[i], Y[i]
@@ -40,6 +41,9 @@ def _add_series(places, X, W, work, v, acc):  # type: ignore[no-untyped-def]
     size = 0.0
     for i in range(n):
         at = places[i]
+        if at < 0:
+            D[i], rate[i], u[i], du[i] = 0.0, 0.0, 0.0, 0.0
+            continue
         D[i], rate[i], u[i], du[i] = X[at], W[at], v[at], acc[at]
         size = max(size, abs(v[at]), abs(acc[at]))
     for k in range(1, _TERMS):
@@ -55,8 +59,9 @@ def _add_series(places, X, W, work, v, acc):  # type: ignore[no-untyped-def]
         _add_bracket(n, D, u, scale, new)
         for i in range(n):
             u[i] = new[i]
-            v[places[i]] += u[i]
-            acc[places[i]] += du[i]
+            if places[i] >= 0:
+                v[places[i]] += u[i]
+                acc[places[i]] += du[i]
             largest = max(largest, abs(u[i]), abs(du[i]))
         if not largest > _ENOUGH * size:
             return

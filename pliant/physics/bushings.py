@@ -18,6 +18,7 @@ class BushingTerm(TwoFrameTerm):
     """A bushing on one tree."""
 
     compiled = True
+    smooth = True
 
     def __init__(self, tree: Tree, bushing: Bushing) -> None:
         self.bushing, self.name = bushing, bushing.name

@@ -31,6 +31,7 @@ from pliant.tree.work import Work
 class PressureChamber(KernelTerm):
     """A chamber along one rod; its input is the gauge pressure in Pa."""
 
+    smooth = True
     size = 1
 
     def __init__(self, tree: Tree, chamber: Chamber) -> None:

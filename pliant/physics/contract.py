@@ -100,6 +100,9 @@ class Sections:
 class Term:
     """One effect, compiled. The defaults do nothing."""
 
+    smooth: ClassVar[bool] = False
+    """Whether what it does changes smoothly with configuration, rates and inputs, by Pliant's own laws:
+    what it does at one configuration then tells in which directions it acts at others."""
     compiled: ClassVar[bool] = False
     """Whether `act`, `leave`, `go` and `arrive` only call kernels, see `engine.program`; said by each
     class for itself. What they decide must not depend on numbers that change, such as inputs."""

@@ -22,6 +22,7 @@ class Drag(KernelTerm):
     """Drag on the sections of one rod."""
 
     compiled = True
+    smooth = True
     needs_twists = True
 
     def __init__(self, tree: Tree, i: int) -> None:

@@ -22,6 +22,7 @@ class Elasticity(KernelTerm):
     """Strain energy of one rod."""
 
     compiled = True
+    smooth = True
     column = "elastic"
     at_strains = True
 

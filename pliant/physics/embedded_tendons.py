@@ -33,6 +33,7 @@ class EmbeddedTension(KernelTerm):
     """A tendon along one rod or several; its input is the tension in N."""
 
     compiled = True
+    smooth = True
     size = 1
 
     def __init__(self, tree: Tree, tendon: EmbeddedTendon) -> None:

@@ -33,6 +33,7 @@ class ForceFields(Rows):
     """The force fields of one rod."""
 
     compiled = True
+    smooth = True
     column = "elastic"
     whole = False
 

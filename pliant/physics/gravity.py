@@ -25,6 +25,7 @@ class Gravity(KernelTerm):
     """The weight of the whole robot; its input is the gravity (3,), m/s^2."""
 
     compiled = True
+    smooth = True
     column = "gravity"
     size = 3
 

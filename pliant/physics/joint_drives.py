@@ -22,6 +22,7 @@ class JointDrive(JointTerm):
     """The input of coordinate k of a joint, N m or N: it acts on the part, minus it on the carrier."""
 
     compiled = True
+    smooth = True
     size = 1
 
     def __init__(self, tree: Tree, i: int, k: int, name: str) -> None:

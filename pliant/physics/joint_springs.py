@@ -24,6 +24,7 @@ class JointSpring(JointTerm):
     """Stiffness of the values d of one joint and damping of its velocities v."""
 
     compiled = True
+    smooth = True
     column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:

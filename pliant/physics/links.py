@@ -22,6 +22,7 @@ class LinkTerm(TwoFrameTerm):
     """A link on one tree."""
 
     compiled = True
+    smooth = True
 
     def __init__(self, tree: Tree, link: Link) -> None:
         self.link, self.name = link, link.name

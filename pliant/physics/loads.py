@@ -46,6 +46,7 @@ class PointOrLineLoad(KernelTerm):
     """
 
     compiled = True
+    smooth = True
     size = 8
 
     def __init__(self, tree: Tree, load: Load) -> None:
@@ -199,6 +200,7 @@ class TurnedLoad(PointOrLineLoad):
     """A load at a point in the axes of a frame of another part, with which it turns."""
 
     compiled = True
+    smooth = True
 
     def __init__(self, tree: Tree, load: Load) -> None:
         super().__init__(tree, load)

@@ -17,6 +17,7 @@ class MassDamping(KernelTerm):
     """Mass damping of the sections of one rod."""
 
     compiled = True
+    smooth = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i

@@ -31,6 +31,7 @@ class HillMuscle(PathTerm):
     """A muscle with the built-in law; its input is the activation."""
 
     compiled = True
+    smooth = True
     size = 1
     moves = True
     needs_twists = True

@@ -27,6 +27,7 @@ class SpringTerm(PathTerm):
     """A spring on one tree."""
 
     compiled = True
+    smooth = True
     column = "elastic"
 
     def __init__(self, tree: Tree, spring: Spring) -> None:

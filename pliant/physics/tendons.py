@@ -34,6 +34,7 @@ class TensionTendon(PathTerm):
     """A tendon without friction; its input is the tension, N."""
 
     compiled = True
+    smooth = True
     size = 1
 
     def __init__(self, tree: Tree, tendon: Tendon) -> None:
@@ -76,6 +77,7 @@ class FrictionTendon(PathTerm):
     """
 
     compiled = True
+    smooth = True
     moves = True
     needs_twists = True
 

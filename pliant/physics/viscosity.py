@@ -19,6 +19,7 @@ class Viscosity(KernelTerm):
     """Dissipation of one rod in the stresses that each strain has by itself."""
 
     compiled = True
+    smooth = True
     at_strains = True
 
     def __init__(self, tree: Tree, i: int) -> None:

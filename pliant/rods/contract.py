@@ -245,7 +245,8 @@ class RodMap(ABC):
         out[...] = self.advance(c, base, x)
 
     def chart_entries(self) -> tuple[Ints, Ints] | None:
-        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3).
+        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3),
+        -1 for those that stay zero.
 
         All others move by addition. None if `retract` is another chart; integrators that need to know
         the chart then refuse the map.
@@ -642,6 +643,15 @@ class RodModel:
 
 class Formulation(RodModel, ABC):
     """Settings of a formulation: a map from coordinates to frames and strains."""
+
+    def in_plane(self, normal: int) -> Formulation | None:
+        """One for a rod that stays in a plane, with the same q and fewer entries of x; None for none.
+
+        normal : which axis of its sections is normal to the plane, 0 to 2. Where x has twists of nodes
+        in space, it has the turn about the normal and the shifts along the next two axes, in cyclic
+        order.
+        """
+        return None
 
     @abstractmethod
     def discretise(self, rod: Rod) -> RodMap:

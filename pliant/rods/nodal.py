@@ -84,10 +84,13 @@ def _nodal_basis(s: Array, borders: Array, order: int) -> tuple[Ints, Array, Arr
 
 
 class NodalPlan(Plan):
-    """Stations with weights L and slopes dL (S, k+1) of the nodes of their element."""
+    """Stations with weights L and slopes dL (S, k+1) of the nodes of their element.
 
-    def __init__(self, s: Array, element: Ints, L: Array, dL: Array) -> None:
-        super().__init__(s, element, 6 * L.shape[1])
+    each : number of variables of a node.
+    """
+
+    def __init__(self, s: Array, element: Ints, L: Array, dL: Array, each: int = 6) -> None:
+        super().__init__(s, element, each * L.shape[1])
         self.L, self.dL = np.ascontiguousarray(L), np.ascontiguousarray(dL)
         self.C = np.zeros((len(s), L.shape[1], 4))
         """Nodes as the stations see them, see `spectral_kernels`."""
@@ -112,6 +115,8 @@ class NodalMap(KernelMap):
 
     compiled: ClassVar[bool] = True
     shares_plans: ClassVar[bool] = True
+    each: ClassVar[int] = 6
+    """Number of variables of a node."""
 
     def __init__(self, rod: Rod, order: int, elements: int, kind: int = EXP) -> None:
         self.order, self.kind = order, kind
@@ -136,7 +141,7 @@ class NodalMap(KernelMap):
 
     def _plan(self, s: Array) -> NodalPlan:
         s = np.asarray(s, dtype=float)
-        return NodalPlan(s, *_nodal_basis(s, self.borders, self.order))
+        return NodalPlan(s, *_nodal_basis(s, self.borders, self.order), self.each)
 
     frames = _plan
     strains = _plan

@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
@@ -22,12 +21,12 @@ import numpy as np
 
 from pliant.model import DescriptionError, PliantError, Signal
 from pliant.rods.contract import Array
+from pliant.solve.fingerprint import text_of
 
 EVERY = 5.0
 """Seconds between two checkpoints."""
 _SHARE = 20.0
 """At least this many times as long as writing one takes."""
-_DEEPEST = 30
 
 
 @dataclass(frozen=True)
@@ -119,8 +118,8 @@ def remembering(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def changed_by(call: Callable[..., Any], *args: Any) -> tuple[Any, bool]:
     """Return what a call returns, and whether it changed what is called."""
-    before = _canonical(call)
-    return call(*args), _canonical(call) != before
+    before = text_of(call)
+    return call(*args), text_of(call) != before
 
 
 def refuse_hidden_memories(inputs: Mapping[str, Any]) -> None:
@@ -131,7 +130,8 @@ def refuse_hidden_memories(inputs: Mapping[str, Any]) -> None:
             continue
         changed = False
         with suppress(Exception):  # reported where it is needed
-            changed = changed_by(given, 0.0)[1]
+            first, changed = changed_by(given, 0.0)
+            changed = changed or text_of(given(0.0)) != text_of(first)
         if changed:
             raise DescriptionError(
                 f"input {name!r}",
@@ -172,7 +172,7 @@ def fingerprint(inputs: Mapping[str, Any], items: Mapping[str, Any]) -> dict[str
     known = remembering(inputs)
     bare = {**inputs, **{name: type(given) for name, given in known.items()}}
     named = {f"input {name!r}": given for name, given in bare.items()}
-    texts = {name: _canonical(item) for name, item in {**items, **named}.items()}
+    texts = {name: text_of(item) for name, item in {**items, **named}.items()}
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 
@@ -187,48 +187,3 @@ def require_same(path: object, found: Mapping[str, str], wanted: Mapping[str, st
             f"a checkpoint of the same simulation (other than there: {', '.join(names)})",
             "give the same robot, settings and inputs, or leave resume out to begin again",
         )
-
-
-def _canonical(value: Any, depth: int = 0) -> str:
-    """Return a text that is the same for equal values in every process."""
-
-    def inner(item: Any) -> str:
-        return _canonical(item, depth + 1)
-
-    if depth > _DEEPEST:
-        return "..."
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return repr(value)
-    if isinstance(value, np.generic):
-        return repr(value.item())
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        return f"{value.dtype.str}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{inner(k)}: {inner(v)}' for k, v in value.items())}}}"
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return f"[{', '.join(map(inner, value))}]"
-    if isinstance(value, type):
-        return value.__qualname__
-    return _of_object(value, inner)
-
-
-def _of_object(value: Any, inner: Callable[[Any], str]) -> str:
-    """The text of a function, a method or an object of any class."""
-    if isinstance(value, types.MethodType):
-        return inner(value.__func__) + inner(value.__self__)
-    if isinstance(value, types.FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or () if cell is not None]
-        return f"function({_code(value.__code__)}, {inner(cells)}, {inner(value.__defaults__)})"
-    if is_dataclass(value):
-        given = {item.name: getattr(value, item.name) for item in fields(value) if item.init}
-        return f"{type(value).__qualname__}({inner(given)})"
-    kept = getattr(value, "__dict__", None)
-    if kept is None:
-        kept = repr(value) if type(value).__module__ == "builtins" and callable(value) else ""
-    return f"{type(value).__qualname__}({inner(kept)})"
-
-
-def _code(code: types.CodeType) -> str:
-    """The text of a compiled function: what it does, whatever its file and line."""
-    constants = [_code(x) if isinstance(x, types.CodeType) else repr(x) for x in code.co_consts]
-    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"

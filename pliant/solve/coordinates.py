@@ -35,6 +35,7 @@ from pliant.solve.control import Control
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.events import Watch
+from pliant.solve.in_plane import FlatSteps, Planes
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
@@ -95,6 +96,7 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
+        self._planes = Planes(self.effects, formulations)
         self._judge_loops()
 
     def _judge_loops(self) -> None:
@@ -322,9 +324,17 @@ class CoordinateProblem(Problem):
         watch: Watch | None = None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
-        begin = self.begin(Schedule(self.effects, inputs), start)
-        with integrator.borrowed(self.effects, clock.h) as stepper:
-            steps = integrator.steps(stepper, *begin, clock.duration)
+        schedule, q, v = self.begin(Schedule(self.effects, inputs), start)
+        flat = None
+        if integrator.flattens:
+            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q))
+        effects = self.effects if flat is None else flat.effects
+        with integrator.borrowed(effects, clock.h) as stepper:
+            if flat is None:
+                steps = integrator.steps(stepper, schedule, q, v, clock.duration)
+            else:
+                begin = schedule.of(effects), q, flat.reduced(v)
+                steps = FlatSteps(integrator.steps(stepper, *begin, clock.duration), flat)
             found = simulate(steps, clock, progress, checkpoints, control, watch)
             self._tell(stepper.remarks())
         self.warn_of_motion(found, integrator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -76,7 +77,7 @@ class Inputs:
         for name, value in given.items():
             if name not in self.moving:
                 _check_value(description.input_owner(name), name, "value", value)
-        self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
+        self.shapes = {name: self._value(name, 0.0).shape for name in self.moving}
         self.driven, self.places = driven, places
         self._drives = {
             driven.index(name): (name, as_signal(value))
@@ -93,7 +94,7 @@ class Inputs:
     def _value(self, name: str, t: float) -> Array:
         field = f"value at t = {t:.6g} s"
         found = _check_value(self._owners[name], name, field, self.moving[name](t))
-        shapes = getattr(self, "_shapes", {})
+        shapes = getattr(self, "shapes", {})
         if found.shape != shapes.get(name, found.shape):
             raise DescriptionError(
                 f"input {name!r}",
@@ -108,7 +109,7 @@ class Inputs:
         """What is asked of the inputs that move, (T, ...) by name, at times (T,)."""
         asked = {}
         for name, given in self.moving.items():
-            shape, line = (len(times), *self._shapes[name]), self._owners[name].input_line()
+            shape, line = (len(times), *self.shapes[name]), self._owners[name].input_line()
             try:
                 if isinstance(given, Signal):
                     values = np.asarray(given.over(times), dtype=float)
@@ -163,18 +164,26 @@ class Schedule(Inputs):
         places = {str(term.input): term.at.start for term in fed}
         super().__init__(effects.tree.description, inputs, effects.prescribed.names, places)
         self.effects = effects
-        self._loads = [name for name in self.moving if name not in self.driven]
+        self.changing = [name for name in self.moving if name not in self.driven]
+        """Names of the inputs that move, but for those that prescribe motions."""
         self._acting: tuple[list[bytes], Acting] | None = None
 
     def at(self, t: float) -> Acting:
         """Return what acts at time t, s; the same object as before if nothing changed."""
-        now = {name: self._value(name, t) for name in self._loads}
+        now = {name: self._value(name, t) for name in self.changing}
         key = [value.tobytes() for value in now.values()]
         if self._acting is None or self._acting[0] != key:
             still = {name: 0.0 for name, _ in self._drives.values()}
             self._acting = (key, self.effects.at({**self.values, **still, **now}))
         acting = self._acting[1]
         return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
+
+    def of(self, effects: Effects) -> Schedule:
+        """The same inputs for the same robot compiled anew; functions are not called again for that."""
+        other = copy(self)
+        vars(other).pop("channels", None)
+        other.effects, other._acting = effects, None
+        return other
 
     @cached_property
     def channels(self) -> tuple[Array, Array, dict[str, slice]] | None:
@@ -187,11 +196,11 @@ class Schedule(Inputs):
             return None
         effects, columns = self.effects, {}
         units: list[Array] = []
-        still = {**self.values, **{name: np.zeros(self._shapes[name]) for name in self._loads}}
+        still = {**self.values, **{name: np.zeros(self.shapes[name]) for name in self.changing}}
         base = effects.numbers(still)
         try:
-            for name in self._loads:
-                shape = self._shapes[name]
+            for name in self.changing:
+                shape = self.shapes[name]
                 alone = np.eye(int(np.prod(shape)))
                 columns[name] = slice(len(units), len(units) + len(alone))
                 units += [effects.numbers({**still, name: x.reshape(shape)}) - base for x in alone]

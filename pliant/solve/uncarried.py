@@ -18,7 +18,7 @@ from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest
-from pliant.rods.contract import Array, Plan
+from pliant.rods.contract import Array, Ints, Plan
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.inverse_dynamics import InverseDynamics, at_origin
 from pliant.solve.statics import StaticSolution
@@ -28,8 +28,10 @@ from pliant.tree.work import Work
 
 LEAST = 1e-3
 """Sideways displacement, relative to the length of the rod, or twist (rad) that is worth a warning."""
-_FIRST, _MORE = 4, 20
-"""Output times of a motion that are looked at, and how many if anything was found there."""
+_FIRST, _MORE, _MOST = 4, 20, 24
+"""Output times of a motion at even intervals that are looked at, how many if anything was found there,
+and how many at which inputs or velocities change most.
+"""
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,9 @@ def missed_in_motion(effects: Effects, path: Trajectory) -> list[Missed]:
     except IndexError:
         inverse, plans = InverseDynamics(effects, path.h), _plans(effects)
     worst: dict[tuple[str, int], Missed] = {}
-    for count in (_FIRST, _MORE):
-        for k in np.unique(np.linspace(0, len(path.t) - 1, count).astype(int)):
+    first = np.concatenate([_even_rows(len(path.t), _FIRST), _lively_times(effects, path)])
+    for times in (first, _even_rows(len(path.t), _MORE)):
+        for k in np.unique(times):
             try:
                 at = inverse.output(path, int(k))
             except ConvergenceError:  # something moves without inertia, which `spin` tells
@@ -113,6 +116,31 @@ def missed_in_motion(effects: Effects, path: Trajectory) -> list[Missed]:
             break
     idle.append((inverse, plans))
     return [missed for missed in worst.values() if missed.size > LEAST]
+
+
+def _even_rows(total: int, count: int) -> Ints:
+    """At most `count` of the numbers below a total, at even intervals."""
+    return np.unique(np.linspace(0, total - 1, count).astype(np.int64))
+
+
+def _lively_times(effects: Effects, path: Trajectory) -> Ints:
+    """Output times, by number, at which each input is largest or bends most, or a part is struck.
+
+    What acts on a rod for a short time comes from one of them.
+    """
+    T, steps = len(path.t), np.maximum(np.diff(path.t), path.h)[:, None]
+    if T < 4:
+        return np.arange(T)
+    given = [*path.inputs.values(), path.drive_rates]
+    signals = np.concatenate([np.reshape(values, (T, -1)) for values in given], axis=1)
+    bends, jumps = np.zeros_like(signals), np.zeros((T, len(effects.tree.parts)))
+    bends[1:-1] = np.diff(np.diff(signals, axis=0) / steps, axis=0)
+    for i, part in enumerate(effects.tree.parts):
+        own = np.concatenate([part.joint_index, part.x_index])
+        jumps[1:, i] = np.linalg.norm(np.diff(path.v[:, own], axis=0) / steps, axis=1)
+    activity = np.abs(np.concatenate([signals, bends, jumps], axis=1))
+    times = np.unique(np.argmax(activity, axis=0))
+    return times[_even_rows(len(times), _MOST)]
 
 
 def _plans(effects: Effects) -> dict[int, Plan]:

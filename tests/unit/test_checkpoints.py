@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import pliant as pl
 from pliant._interrupts import uninterrupted
@@ -292,6 +295,78 @@ def test_functions_count_by_what_they_do() -> None:
     assert prints(lambda t: 2.0 * t) != prints(lambda t: 3.0 * t)
     assert prints(pl.Sine(1.0, 2.0)) != prints(pl.Sine(1.0, 2.5))
     assert prints(np.zeros(3)) != prints(np.array([0.0, 0.0, 1e-300]))
+    assert prints(partial(scaled, factor=2.0)) == prints(partial(scaled, factor=2.0))
+    assert prints(partial(scaled, factor=2.0)) != prints(partial(scaled, factor=3.0))
+
+
+HEIGHT = 1.0
+
+
+def test_splines_count_by_their_coefficients() -> None:
+    """Objects that keep what they are in slots."""
+
+    def prints(end: float) -> str:
+        way = CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, end])
+        return checkpoint.fingerprint({"push": way}, {})["input 'push'"]
+
+    assert prints(1.0) == prints(1.0) != prints(2.0)
+
+
+def test_compiled_functions_count_by_their_source() -> None:
+    """Also before and after they are compiled."""
+
+    def prints(function: object) -> str:
+        return checkpoint.fingerprint({"push": function}, {})["input 'push'"]
+
+    push, other = (numba.njit(lambda t, a=a: a * t) for a in (1.0, 2.0))
+    before = prints(push)
+    checkpoint.refuse_hidden_memories({"push": push})
+    assert push(2.0) == 2.0
+    assert prints(push) == before != prints(other)
+
+
+def scaled(t: float, factor: float) -> float:
+    return factor * height() * t
+
+
+def height() -> float:
+    return HEIGHT
+
+
+@pytest.mark.parametrize("value", [2.0, [1.0], np.ones(2), {"a": 1}, pl.Sine(1.0, 2.0), None])
+def test_functions_count_with_what_they_take_from_their_module(
+    value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A constant of a script that was edited between two runs."""
+
+    def prints() -> str:
+        return checkpoint.fingerprint({"push": lambda t: scaled(t, 2.0)}, {})["input 'push'"]
+
+    before = prints()
+    assert before == prints()
+    monkeypatch.setitem(globals(), "HEIGHT", value)
+    assert prints() != before
+
+
+def test_objects_count_with_what_they_do() -> None:
+    def law(factor: float) -> object:
+        code = f"class Law:\n    def __call__(self, t):\n        return {factor} * t\n"
+        names: dict[str, Any] = {"__name__": "script"}
+        exec(code, names)  # as in a script that was edited
+        return names["Law"]()
+
+    first, second, again = (
+        checkpoint.fingerprint({"push": law(x)}, {})["input 'push'"] for x in (2.0, 3.0, 2.0)
+    )
+    assert first == again != second
+
+
+def recursive(t: float) -> float:
+    return t if t < 1.0 else recursive(t - 1.0) + scaled(t, recursive(0.5))
+
+
+def test_functions_that_call_themselves_have_an_end() -> None:
+    assert checkpoint.fingerprint({"push": recursive}, {})
 
 
 def test_finished_motions_and_checkpoints_are_told_apart(tmp_path: Path) -> None:
@@ -345,7 +420,9 @@ def test_controller_that_hides_its_memory_is_refused(tmp_path: Path) -> None:
         count[0] += 1
         return 1.0
 
-    for hidden in (counting, iter_like(), Counting()):
+    values, noise = iter(np.linspace(0.0, 1.0, 1000)), np.random.default_rng(1)
+    series, random_push = (lambda t: next(values)), (lambda t: noise.normal())
+    for hidden in (counting, iter_like(), Counting(), series, random_push):
         with pytest.raises(pl.DescriptionError, match=r"state\(\).*restore"):
             arm().simulate(0.06, 0.002, {"push": hidden}, save=tmp_path / "motion.nc")
 

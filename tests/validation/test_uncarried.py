@@ -141,6 +141,29 @@ def test_base_shaken_across_the_plane_is_told_with_its_time_and_size() -> None:
         robot.simulate(0.8, 5e-3, inputs, formulation=PLANAR)
 
 
+@pytest.mark.parametrize("middle", [0.2, 0.43, 0.5, 0.9])
+def test_one_short_push_across_the_plane_is_told_whenever_it_comes(middle: float) -> None:
+    """It ends between the few output times that are looked at anyway."""
+    robot, arm = robot_with()
+    robot.add_base_motion("shake", arm, translation=(0.0, 1.0, 0.0))
+    inputs = {"shake": lambda t: 0.02 * np.exp(-(((t - middle) / 0.03) ** 2))}
+    (item,) = missed(robot, PLANAR, duration=1.0, dt=5e-3, inputs=inputs)
+    assert item.t == pytest.approx(middle, abs=0.01)
+    assert item.size * L == pytest.approx(MASS * 0.04 / 0.03**2 * L**4 / (8 * EI), rel=0.1)
+
+
+def test_short_blow_across_the_plane_is_told() -> None:
+    """A ball strikes a planar rod from the side and is gone before the next even output time."""
+    robot, arm = robot_with()
+    aside, still = pl.pose((0.0, 0.012, 0.15)), (0.0, 0.0, 0.0)
+    robot.add_body("ball", 0.05, (1e-6,) * 3, pose=aside, joint=pl.Free())
+    robot.add_contact("blow", arm, pl.Sphere(0.006, on="ball"), stiffness=500.0, radius=0.004)
+    velocity = {"ball": (*still, 0.0, -0.2, 0.0)}
+    (item,) = missed(robot, PLANAR, duration=1.0, dt=1e-3, velocity=velocity)
+    assert item.row == 0
+    assert 0.01 < item.t < 0.2  # type: ignore[operator]
+
+
 def test_hinge_that_turns_a_planar_rod_out_of_its_plane_is_told() -> None:
     robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
     robot.add_rod("arm", L, SECTION, joint=pl.Revolute("x", drive="angle", input="turn"))

@@ -455,6 +455,8 @@ class Integrator(ABC):
     """What makes its errors smaller, for advice."""
     moves_many: ClassVar[bool] = False
     """Whether it can move robots of one `kind` side by side."""
+    flattens: ClassVar[bool] = True
+    """Whether it may be given a robot compiled for the plane in which it stays, see `in_plane`."""
     chooses_steps: ClassVar[bool] = False
     """Whether its steps are as long as a tolerance of its own allows, whatever dt."""
 

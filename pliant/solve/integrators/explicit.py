@@ -58,6 +58,8 @@ class Explicit(Integrator):
     safety: float = 0.9
     halves: ClassVar[bool] = False
     moves_many: ClassVar[bool] = True
+    flattens: ClassVar[bool] = False
+    """It finds planes by itself, also on its way."""
 
     def __post_init__(self) -> None:
         value = number("Explicit", "safety", self.safety, "", "give e.g. 0.9", "positive")

@@ -157,7 +157,7 @@ def _chart_places(tree: Tree) -> tuple[Array, Array]:
     for part in tree.parts:
         entries = part.map.chart_entries()
         assert entries is not None
-        poses.append(part.x_index[entries[0]])
+        poses.append(np.where(entries[0] >= 0, part.x_index[entries[0]], -1))
         turns.append(part.x_index[entries[1]])
         if part.joint.nv and _chart(part.joint) == "pose":
             poses.append(part.joint_index[None])
