@@ -595,19 +595,17 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; with
-        ``path`` also "way", as the loads came on.  In a motion of a tendon with ``path`` rates tell.
-        creep : rate below which its friction fades, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium: "pull", "release", or
+        "way", as the loads came on. In a motion rates tell.
+        creep : rate of sliding below which friction fades in a motion, m/s.
         """
+        rubbing = (friction, sliding, creep)
         if along is None:
-            rubbing = (friction, sliding, creep)
             via = Tendon(name, path, drive, tension, stiffness, slack, *rubbing)  # type: ignore[arg-type]
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        expected = "left out along rods, where sliding tells the way also in a motion"
-        checks.refuse(creep != 1e-3, f"tendon {name!r}", "creep", creep, expected, "remove it")
-        given = (over, tension, friction, drive, stiffness, slack, sliding)
+        given = (over, tension, friction, drive, stiffness, slack, sliding, creep)
         tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
@@ -674,6 +672,7 @@ class Robot:
         strain_damping: Damping | None = None,
         beam: bool = True,
         x_axis: ArrayLike | None = None,
+        power: float = 1.0,
     ) -> Link:
         """Add an elastic link between two places, a light beam clamped at both, and return it.
 
@@ -685,8 +684,9 @@ class Robot:
         strain_damping : besides the viscosity of the material.
         beam : True for the end forces of a beam whose moment varies along it, False for the shear
         stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
+        power : of the rates of strain in the damping.
         """
-        more = (rest, kind, strain_damping, beam, x_axis)
+        more = (rest, kind, strain_damping, beam, x_axis, power)
         return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
 
     @checks.checked
@@ -704,6 +704,7 @@ class Robot:
         rest: float = 1.0,
         strain_damping: Damping | None = None,
         x_axis: ArrayLike | None = None,
+        power: float = 1.0,
     ) -> list[Body | None]:
         """Add a net: a body for each node of a wireframe, a link for each edge; return the bodies.
 
@@ -712,9 +713,9 @@ class Robot:
         inertia : of a node, kg m^2, three numbers; None for that of a ball as wide as half the mean
         edge.  fixed : nodes that are fixed in the world, for which the list has None: "single-edge" for
         those with one edge, numbers, or a function of a position (3,) in metres.
-        section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
+        section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `add_link`.
         """
-        links = (kind, rest, strain_damping, x_axis)
+        links = (kind, rest, strain_damping, x_axis, power)
         mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
         self.description.add(mesh)
         return mesh.nodes
@@ -1239,7 +1240,7 @@ class Robot:
             checks.choice(part, "start", start, ("rest", "statics"))
         if formulation is None and known is None and isinstance(integrator, Integrator):
             formulation = integrator.formulations(self.description.rods)
-        compiled = self._compiled(formulation, known, "start", inputs)
+        compiled = self._compiled(formulation, known, "start", inputs, goes_on=True)
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
@@ -1310,11 +1311,13 @@ class Robot:
         field: str,
         values: Mapping[str, Any] | None = None,
         carry: bool = False,
+        goes_on: bool = False,
     ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.  values : of inputs that are
         part of the compiled robot, by name.  carry : whether the result may have other values of them.
+        goes_on : whether a motion goes on from it, also in a robot that is made of something else.
         """
         self._tell_doubts()
         settled = self._settled(values or {})
@@ -1331,8 +1334,10 @@ class Robot:
         problem = self._compiler.compiled(formulation, settled)
         if carry:
             earlier = on_mesh_of(earlier, problem)
+        moving = goes_on and isinstance(start, Motion | StepState)
+        same = problem.same_shapes(earlier) if moving else problem.same_rods(earlier)
         checks.refuse(
-            not problem.same_rods(earlier),
+            not same,
             "robot",
             field,
             start,

@@ -46,6 +46,8 @@ class Link(Effect):
     kind : of its stretch: "two-way"; "tension" for one that gives way when shortened, as cloth does;
         "compression" for one that gives way when lengthened. Bending, twist and shear are two-way.
     strain_damping : Damping, besides the viscosity of the material.
+    power : of the rates of strain in the damping, which is then in Pa s^power, N m^2 s^power and
+        N s^power; below one it is smoothed where the ends move by less than 1 mm/s or mrad/s.
     beam : True for the shear stiffness of a beam with a moment that varies along it, whose end forces
         are those of Timoshenko's beam for small motions; False for the shear stiffness as it is.
     x_axis : (3,) direction in the world, at rest, to which the local x axis of the section points as
@@ -69,6 +71,7 @@ class Link(Effect):
     )
     beam: bool = holds(Flag("false: the shear stiffness as it is"), True)
     x_axis: tuple[float, ...] | None = holds(Vector("local x at rest, in the world"), None)
+    power: float = quantity("", "of the rates in the damping", sign="positive", default=1.0)
 
     heading: ClassVar[str] = "links"
     place: ClassVar[int] = 9
@@ -144,7 +147,7 @@ class Mesh(Entry):
     name : node k is the body ``name_k``, edge k the link ``name_edge_k``; nodes move freely in space.
     wireframe : its nodes and edges.
     mass : of the whole net, kg, shared by the nodes in proportion to the edges that meet there.
-    section, material, kind, rest, strain_damping, x_axis : of the links, as for `Link`.
+    section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `Link`.
     inertia : of a node, kg m^2; None for that of a ball as wide as half the mean edge.
     fixed : nodes that are fixed in the world: "single-edge" for those with one edge, numbers, or a
         function of a position (3,) in metres.
@@ -170,6 +173,7 @@ class Mesh(Entry):
         Group("one value per strain", cls=Damping, python="Damping(bending=1e-4, axial=0.1)"), None
     )
     x_axis: tuple[float, ...] | None = holds(Vector("local x of links, in the world"), None)
+    power: float = quantity("", "of the rates in the damping", sign="positive", default=1.0)
 
     heading: ClassVar[str] = "meshes"
     word: ClassVar[str] = "mesh"
@@ -227,7 +231,7 @@ class Mesh(Entry):
                 for n in ends
             )
             if bodies[ends[0]] is not None or bodies[ends[1]] is not None:
-                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis)
+                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis, self.power)
                 name = f"{self.name}_edge_{k}"
                 links.append(Link(name, a, b, self.section, self.material, *more))
         return [*(body for body in bodies if body is not None), *links]

@@ -106,6 +106,9 @@ class FrameRows(Rows):
     def gaps(self, state: State) -> Array:
         return self.measured(state)[0]
 
+    def add_gaps(self, state: State, scale: float, out: Array) -> None:
+        run(add_to_rows, self.measured(state)[0], scale, self.rows, out)
+
     def violations(self, state: State) -> Array:
         gaps = self.gaps(state)
         return np.maximum(gaps, 0.0) if self.one_sided else gaps
@@ -302,6 +305,13 @@ def scale_rows(A, held, scale, out):  # type: ignore[no-untyped-def]
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = held[i] * scale[i] * A[i, j]
+
+
+@kernel
+def add_to_rows(values, scale, rows, out):  # type: ignore[no-untyped-def]
+    """out[rows] += scale values (r,)."""
+    for i in range(rows.shape[0]):
+        out[rows[i]] += scale * values[i]
 
 
 @kernel

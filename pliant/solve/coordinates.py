@@ -137,6 +137,18 @@ class CoordinateProblem(Problem):
             and mine.same_maps(theirs)
         )
 
+    def same_shapes(self, other: Problem) -> bool:
+        """Tell whether coordinates of both are the same shapes: other materials, sections and masses
+        change nothing in that.
+        """
+        if not isinstance(other, CoordinateProblem):
+            return False
+        return self.same_rods(other) or (
+            self.formulations == other.formulations
+            and list(self.tree.drivers) == list(other.tree.drivers)
+            and self.tree.same_shapes(other.tree)
+        )
+
     def same_unknowns(self, other: Problem) -> bool:
         """Tell whether multipliers too mean the same: the same constraints as well."""
         if not (isinstance(other, CoordinateProblem) and self.same_rods(other)):
@@ -151,10 +163,11 @@ class CoordinateProblem(Problem):
         """
         if v is None or self.same_unknowns(other):
             return v
+        assert isinstance(other, CoordinateProblem)
         tree, known = self.tree, np.zeros(self.tree.total)
-        known[tree.prescribed] = v[len(v) - len(tree.prescribed) :]
+        known[tree.prescribed] = v[other.tree.prescribed]
         whole = known.copy()
-        whole[tree.coordinates] = v[: len(tree.coordinates)]
+        whole[tree.coordinates] = v[other.tree.coordinates]
         mass, state = Mass(self.effects), State(tree).place(q)
         return mass.solve(state, mass.momentum(state, whole), known=known)
 
@@ -547,7 +560,7 @@ class CoordinateProblem(Problem):
         known = recorded is not None and all(x.records for x in telling if len(x.rows))
         if inverse is not None and not known:
             z = inverse.output(path, k).z
-        set_rates(self.tree, state, work, path.v[k], strains=False)
+        set_rates(self.tree, state, work, path.v[k])
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 

@@ -127,6 +127,12 @@ class Problem(ABC):
     def same_rods(self, other: Problem) -> bool:
         """Tell whether configurations of both mean the same."""
 
+    def same_shapes(self, other: Problem) -> bool:
+        """Tell whether a motion of another problem can go on in this one: its coordinates are the same
+        shapes here, whatever the parts are made of.
+        """
+        return self.same_rods(other)
+
     @abstractmethod
     def integrator(self, wanted: object) -> Integrator:
         """Return the integrator that was asked for, or the default; refuse what does not fit."""

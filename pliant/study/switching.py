@@ -39,7 +39,8 @@ class Switch(Event):
         - an effect, a connection or a constraint: "off" or "on";
         - a rod or a body: its twist from then on, as `velocity` of `Robot.simulate`: parts that are
           not named are then at rest;
-        - the path of a number, as for `fit`, or the name of a parameter of its file: the number.
+        - the path of a number, as for `fit`, or the name of a parameter of the robot file: the number.
+          Velocities stay, and so must the undeformed robot: lengths, places, natural shapes.
     """
 
     change: Change | None = field(default=None, kw_only=True)
@@ -194,6 +195,8 @@ class _Switching:
     def __init__(self, robot: Robot, off: str | Sequence[str], inputs: Mapping[str, Any]) -> None:
         self.robot, self.inputs, self.velocity = robot, dict(inputs), dict[str, Any]()
         self.off: set[str] = set()
+        self.changed: list[str] = []
+        """Paths of the numbers that the last changes set."""
         check_inputs(robot.description.inputs(), self.inputs)
         for name in [off] if isinstance(off, str) else off:
             self._turn(name, "off")
@@ -227,18 +230,15 @@ class _Switching:
             elif name in self.robot.description.inputs():
                 self.inputs[name] = value
             else:
-                refuse(
-                    str(name).split(".")[0] in self._moving, "switch", "change", name,
-                    "something other than a number of a rod or a body, which keep theirs",
-                    "change an effect, such as a load, a spring or a constraint",
-                )  # fmt: skip
                 number = as_float(value)
                 if number is None:
                     raise DescriptionError(
                         "switch", f"change[{name!r}]", value,
                         'a number for a path; "on" or "off" for an effect', "correct it",
                     )  # fmt: skip
-                numbers[name] = number
+                named = name in self.robot.parameters
+                numbers[f"parameters.{name}" if named else name] = number
+        self.changed += numbers
         if numbers:
             changed = self.robot.copy()
             changed.description = with_values(changed.description, numbers)
@@ -257,6 +257,19 @@ class _Switching:
             for name, x in given.items()
             if name in known
         }
+
+
+def _require_same_shapes(acting: _Switching, now: Robot, given: Any, phase: Motion) -> None:
+    """Refuse numbers that changed after a phase and by which its coordinates would be other shapes."""
+    try:
+        now._compiled(None, phase, "start", given, goes_on=True)
+    except DescriptionError as error:
+        if error.field != "start":
+            raise
+        expected = "numbers that leave the undeformed robot as it is, such as stiffness or mass"
+        remedy = "leave lengths, places, natural shapes and joints as they are"
+        changed = ", ".join(acting.changed)
+        raise DescriptionError("switch", "change", changed, expected, remedy) from None
 
 
 def simulate_switched(
@@ -304,6 +317,8 @@ def simulate_switched(
     while True:
         begun = starts[-1]
         now, given = acting.now(begun)
+        if acting.changed:
+            _require_same_shapes(acting, now, given, phases[-1])
         events = _events(listed, begun, phases[-1].met if phases else [])
         due = {each: each.after(begun, _INSTANT * dt) for each in clocks}
         end = min([duration, *due.values()])
@@ -316,7 +331,7 @@ def simulate_switched(
         changes = _after(phase, listed, struck)
         if not changes or duration - begun - lasted < _INSTANT * dt:
             return SwitchedMotion(phases, starts, done)
-        acting.velocity = {}
+        acting.velocity, acting.changed = {}, []
         done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
         for _, change in changes:
             acting.apply(change)
