@@ -72,7 +72,7 @@ from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
+from pliant.solve.automatic import DEFAULT, first_mesh, refine
 from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
@@ -82,7 +82,7 @@ from pliant.solve.events import Event, Watch, as_events
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
-from pliant.solve.motion_search import OUTPUTS, MotionSearch
+from pliant.solve.motion_search import OUTPUTS, InterruptedSearchError, MotionSearch
 from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
@@ -877,7 +877,7 @@ class Robot:
                 lambda mesh: self.statics(inputs, mesh or formulation, None, tolerance, progress),
                 lambda found: math.inf if found.error is None else found.error.relative,
                 lambda found: found._compiled.formulations,
-                check_accuracy("statics", accuracy),
+                checks.accuracy("statics", "accuracy", accuracy),
             )
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
@@ -1053,7 +1053,8 @@ class Robot:
         events : `Event`, or a list: the motion ends where the function of one crosses zero, at a time
         inside a step; `motion.event` has its name and time. Go on from there with start=motion.
 
-        Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
+        Ctrl-C ends it early with what there is (complete = False); with ``accuracy``, with the finest
+        motion so far. If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
@@ -1126,7 +1127,8 @@ class Robot:
         outputs: tuple[Any, Any, Any],
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
-        wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
+        asked = DEFAULT if accuracy is None else accuracy
+        wanted = checks.accuracy("simulate", "accuracy", asked)
         given = {**self.inputs, **as_inputs(inputs)}
         changing = self.changing_meshes(given)
         checks.refuse(
@@ -1155,13 +1157,16 @@ class Robot:
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
         steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
         search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
-        if integrator is not None:
-            return search.find_by(mesh, given_method(integrator))
-        problem = self._compiler.compiled(mesh)
-        smooth = choose_formulations(
-            self.description, formulation or first_mesh(rods, lumped=False)
-        )
-        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
+        try:
+            if integrator is not None:
+                return search.find_by(mesh, given_method(integrator))
+            problem = self._compiler.compiled(mesh)
+            smooth = choose_formulations(
+                self.description, formulation or first_mesh(rods, lumped=False)
+            )
+            return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
+        except InterruptedSearchError as ended:
+            return ended.motion
 
     @checks.checked
     def stepper(
@@ -1421,7 +1426,7 @@ class Robot:
                 lambda mesh: self.modes(count, None, inputs, mesh or formulation),
                 lambda found: float(np.max(found.error, initial=0.0)),
                 lambda found: found.equilibrium._compiled.formulations,
-                check_accuracy("modes", accuracy),
+                checks.accuracy("modes", "accuracy", accuracy),
             )
         from pliant.solve.modes import modal_analysis
 
