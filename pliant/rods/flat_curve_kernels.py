@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import inner, kernel, leaf
-from pliant.lie.plane import half_series, sinc_slopes
+from pliant._numba import kernel, leaf
+from pliant.lie.plane import half_series, sinc_curvature, sinc_slopes
 from pliant.rods.flat_kernels import others
 
 _G, _GW, _GWW, _K, _KW, _KWW, _D, _U, _V = range(9)
@@ -34,7 +34,7 @@ def _turned(angle):  # type: ignore[no-untyped-def]
     return complex(c, angle * s)
 
 
-@inner
+@leaf
 def _set_stages(axis, inc, b, db, psi, x, strains, second, work):  # type: ignore[no-untyped-def]
     """Set the rows of a station; returns the angle from its first control pose and the strain u.
 
@@ -49,8 +49,8 @@ def _set_stages(axis, inc, b, db, psi, x, strains, second, work):  # type: ignor
         w, bj = psi[inc + j - 1, axis], b[j - 1]
         h, less = 0.5 * w, 1.0 - bj
         y, square = h * h, bj * bj
-        s, s1, s2, _ = sinc_slopes(y)
-        t, t1, t2, c = sinc_slopes(square * y)
+        s, s1, _ = sinc_slopes(y)
+        t, t1, c = sinc_slopes(square * y)
         one = 1.0 / s
         e = _turned(-before - less * h)
         rho = bj * t * one
@@ -60,6 +60,7 @@ def _set_stages(axis, inc, b, db, psi, x, strains, second, work):  # type: ignor
         G, Gw = e * rho, e * complex(rho_w, -0.5 * less * rho)
         work[_G, j], work[_GW, j] = G, Gw
         if second:
+            s2, t2 = sinc_curvature(y, s, s1), sinc_curvature(square * y, t, t1)
             rho_xx = bj * one * ((square * square * t2 * s - t * s2) * one - 2.0 * N * s1 * one)
             rho_ww = 0.5 * rho_x + y * rho_xx
             work[_GWW, j] = e * complex(rho_ww - 0.25 * less * less * rho, -less * rho_w)
@@ -89,7 +90,7 @@ def _set_stages(axis, inc, b, db, psi, x, strains, second, work):  # type: ignor
     return angle, u
 
 
-@inner
+@leaf
 def _set_slopes(b, db, of, work):  # type: ignore[no-untyped-def]
     """Set _U (k + 2,) to the derivatives of p (of = _G) or dp / ds (of = _K) in the w_j."""
     k = b.shape[0]
@@ -119,7 +120,7 @@ def _pose_turn(turn, at):  # type: ignore[no-untyped-def]
     return complex(turn[at, 0], turn[at, 1])
 
 
-@inner
+@leaf
 def _write_frame(axis, inc, b, db, x, turn, back, base, work, g, J):  # type: ignore[no-untyped-def]
     """Pose g (4, 4) and J (6, m) of a station that `back` turns from the world of the base to it."""
     k = b.shape[0]
@@ -144,7 +145,7 @@ def _write_frame(axis, inc, b, db, x, turn, back, base, work, g, J):  # type: ig
         J[3 + j, at + 1], J[3 + j, at + 2] = moved.imag, moved.real
 
 
-@inner
+@leaf
 def _write_strain(axis, inc, b, db, u, turn, back, work, e, B):  # type: ignore[no-untyped-def]
     """Strain e (6,) and B (6, m): dv = back dq - i t v for q = dp / ds and the turn t."""
     k = b.shape[0]
@@ -188,7 +189,7 @@ def _dot(force, z):  # type: ignore[no-untyped-def]
     return force.real * z.real + force.imag * z.imag
 
 
-@inner
+@leaf
 def _add_shifts(force, of, inc, b, db, turn, work, K):  # type: ignore[no-untyped-def]
     """Add what goes with turns times shifts in the second derivative of force . p, or of dp / ds."""
     k = b.shape[0]
@@ -211,7 +212,7 @@ def _add_shifts(force, of, inc, b, db, turn, work, K):  # type: ignore[no-untype
             _add_shift(force, -slope * Q, 3 * j - 3, at, K)
 
 
-@inner
+@leaf
 def _add_shift(force, z, row, at, K):  # type: ignore[no-untyped-def]
     """K[row, at+1:at+3] += force . (z v), and its mirror image."""
     a, c = _dot(force, z), _dot(force, 1j * z)
@@ -221,7 +222,7 @@ def _add_shift(force, z, row, at, K):  # type: ignore[no-untyped-def]
     K[at + 2, row] += c
 
 
-@inner
+@leaf
 def _add_turns(force, of, b, db, work, K):  # type: ignore[no-untyped-def]
     """Add what goes with two turns in the second derivative of force . p, or of dp / ds."""
     k = b.shape[0]
@@ -247,7 +248,7 @@ def _add_turns(force, of, b, db, work, K):  # type: ignore[no-untyped-def]
         s += work[_K, q] * D
 
 
-@inner
+@leaf
 def _add_difference(value, row, col, K):  # type: ignore[no-untyped-def]
     """K += value w_j w_l with the angles w_j, w_l between poses and those before them."""
     K[row, col] += value
@@ -256,7 +257,7 @@ def _add_difference(value, row, col, K):  # type: ignore[no-untyped-def]
     K[row - 3, col - 3] += value
 
 
-@inner
+@leaf
 def _add_twisted(scale, square, ni, nj, i, j, b, J, K):  # type: ignore[no-untyped-def]
     """K += scale (t x^T + x t^T) + square t t^T, t turns of the station and x = n x (its shifts J)."""
     k = b.shape[0]

@@ -8,7 +8,7 @@ angle of their turn.
 
 from __future__ import annotations
 
-from pliant._numba import inner, kernel, leaf
+from pliant._numba import kernel, leaf
 from pliant.lie.plane import exp, half_turn, increment_slopes, log
 
 
@@ -45,7 +45,7 @@ def write_poses(k, base, x, turn, poses):  # type: ignore[no-untyped-def]
         _write_pose(k, base, x[n, 0], x[n, 1], turn[n, 0], turn[n, 1], poses[n])
 
 
-@inner
+@leaf
 def _write_pose(k, base, x, y, co, si, g):  # type: ignore[no-untyped-def]
     """g = base with a shift (x, y) and a turn in the plane."""
     i, j = others(k)
@@ -56,7 +56,7 @@ def _write_pose(k, base, x, y, co, si, g):  # type: ignore[no-untyped-def]
         g[a, 3] = base[a, 3] + x * p + y * q
 
 
-@inner
+@leaf
 def _see_nodes(k, base, first, L, x, z, turn, C, g):  # type: ignore[no-untyped-def]
     """Pose g (4, 4) of a station and C (k + 1, 4), nodes as it sees them: (a, b) and the turn."""
     a, b, p, q = 0.0, 0.0, 0.0, 0.0
@@ -78,7 +78,7 @@ def _see_nodes(k, base, first, L, x, z, turn, C, g):  # type: ignore[no-untyped-
     return co, si
 
 
-@inner
+@leaf
 def _write_frame(k, L, C, J):  # type: ignore[no-untyped-def]
     """J (6, m): turn sum L_i a_i w_i, shift sum L_i R^T R_i v_i."""
     i, j = others(k)
@@ -90,7 +90,7 @@ def _write_frame(k, L, C, J):  # type: ignore[no-untyped-def]
         J[3 + j, at + 1], J[3 + j, at + 2] = si, co
 
 
-@inner
+@leaf
 def _write_strain(k, first, L, dL, x, C, co, si, e, B):  # type: ignore[no-untyped-def]
     """Strain e (6,) and B (6, m) for the turn t of the station:
 
@@ -127,7 +127,7 @@ def place(k, base, first, element, L, dL, x, z, turn, frames, strains, C, g, J, 
             _write_strain(k, at, L[s], dL[s], x, C[s], co, si, e[s], B[s])
 
 
-@inner
+@leaf
 def _add_bend(ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of n . w(x), of which the shift of nodes is bent:
 
@@ -152,7 +152,7 @@ def _add_bend(ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
             K[at + 2, c] += x * tj
 
 
-@inner
+@leaf
 def _add_turn(m, L, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of m . t(x): -L_i b_i w_i^2 / 2 + (sum L_i b_i w_i) t'."""
     for n in range(L.shape[0]):
@@ -174,7 +174,7 @@ def add_frame_second(k, element, L, C, f, K):  # type: ignore[no-untyped-def]
         _add_bend(f[s, 3 + i], f[s, 3 + j], 0.5, L[s], L[s], C[s], at)
 
 
-@inner
+@leaf
 def _add_curvature(m, L, dL, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of m u(x), see `spectral_kernels`: 2 (al rho + be tau) and what goes
     with w_i^2.
