@@ -97,7 +97,15 @@ def driven() -> tuple[pl.Robot, dict[str, Any]]:
     return robot, {"inputs": {"swing": pl.Sine(0.4, 2.0)}}
 
 
-CASES = (hanging, tilted, held, loaded, dragged, pulled, blown, hinged, driven)
+def shaken() -> tuple[pl.Robot, dict[str, Any]]:
+    robot = pl.Robot(gravity=DOWN)
+    rod = arm(robot)
+    robot.add_base_motion("slide", rod, translation=(1.0, 0.0, 1.0))
+    robot.add_base_motion("tilt", rod, rotation=(0.0, 1.0, 0.0))
+    return robot, {"inputs": {"slide": pl.Sine(0.02, 3.0), "tilt": pl.Sine(0.3, 2.0)}}
+
+
+CASES = (hanging, tilted, held, loaded, dragged, pulled, blown, hinged, driven, shaken)
 INTEGRATORS: dict[str, pl.Integrator] = {
     "midpoint": pl.Midpoint(),
     "newmark": pl.Newmark(),
@@ -211,6 +219,9 @@ def beside(change: str) -> tuple[pl.Robot, dict[str, Any]]:
     elif change == "floor":
         floor = pl.Plane((0, 0, 1), (0.0, 0.0, -0.02))
         robot.add_contact("floor", rod, floor, stiffness=1e3, radius=0.005)
+    elif change == "base motion":
+        robot.add_base_motion("slide", rod, translation=(1.0, 1e-3, 0.0))
+        more = {"inputs": {"slide": pl.Sine(0.02, 3.0)}}
     elif change == "own effect":
         robot.add(Breeze("breeze", on="arm"))
     return robot, more
@@ -219,7 +230,7 @@ def beside(change: str) -> tuple[pl.Robot, dict[str, Any]]:
 CHANGES = (
     "gravity", "natural shape", "turned section", "hinge", "velocity", "twist",
     "torque along the rod", "force across", "body beside", "product of inertia", "tendon beside",
-    "changing force", "floor", "own effect",
+    "changing force", "floor", "own effect", "base motion",
 )  # fmt: skip
 
 
