@@ -60,9 +60,9 @@ class FrameRows(Rows):
 
     def _set_columns(self, numbers: Ints) -> None:
         """Set the numbers `columns` (c,), each once, from those of one side after the other."""
-        self.columns, self._places = numbers, np.arange(0)
+        self.columns, self._merged = numbers, np.arange(0)
         if len(np.unique(numbers)) < len(numbers):
-            self.columns, self._places = np.unique(numbers, return_inverse=True)
+            self.columns, self._merged = np.unique(numbers, return_inverse=True)
 
     def pairs(self) -> list[Pair]:
         rows, columns = self.rows[None], self.columns[None]
@@ -157,17 +157,17 @@ class FrameRows(Rows):
     def frames_jacobian(self, state: State) -> Array:
         """Twists (6 K, c) of the frames of all sides in the numbers of `columns`."""
         J = state.frames_jacobian(self.sides)
-        if not len(self._places):
+        if not len(self._merged):
             return J
         merged = np.zeros((len(J), len(self.columns)))
-        run(merge_columns, J, self._places, merged)
+        run(merge_columns, J, self._merged, merged)
         return merged
 
     def _in_columns(self, state: State, slopes: Array) -> Array:
         J = self.frames_jacobian(state)
         A = np.zeros((len(slopes), J.shape[1]))
         run(multiply, slopes, J, A)
-        if len(self._places):
+        if len(self._merged):
             run(clear_rounding, slopes, J, self.row_weights, A)
         return A
 
