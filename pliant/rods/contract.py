@@ -406,6 +406,17 @@ class RodMap(ABC):
             "choose formulation=pl.SRL(5), or give its map a method symbolic(math, base, q)",
         )
 
+    # -- rods that stay in a plane ---------------------------------------------------------------
+
+    def in_plane(self, normal: int) -> RodMap | None:
+        """The map with the same q and fewer entries of x, for motions in a plane; None if it has none.
+
+        normal : which axis of its sections is normal to the plane, 0 to 2. Its x has three entries for
+        each twist that x has in space: the turn about the normal, and the shifts along the next two
+        axes in cyclic order.
+        """
+        return None
+
     # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
 
     def lumped(self, c: OwnConfiguration) -> LumpedNodes | None:
@@ -645,15 +656,6 @@ class RodModel:
 
 class Formulation(RodModel, ABC):
     """Settings of a formulation: a map from coordinates to frames and strains."""
-
-    def in_plane(self, normal: int) -> Formulation | None:
-        """One for a rod that stays in a plane, with the same q and fewer entries of x; None for none.
-
-        normal : which axis of its sections is normal to the plane, 0 to 2. Where x has twists of nodes
-        in space, it has the turn about the normal and the shifts along the next two axes, in cyclic
-        order.
-        """
-        return None
 
     @abstractmethod
     def discretise(self, rod: Rod) -> RodMap:

@@ -6,22 +6,19 @@ twist of the base, of which two shifts and a turn are felt, then the same three 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from pliant.engine.program import run
 from pliant.lie.mean_forces import mean_wrenches
-from pliant.model import Rod
 from pliant.rods import flat_kernels
+from pliant.rods.actuation import Actuation, OnStrains
 from pliant.rods.contract import (
     NO_TURNS,
     Array,
-    Capabilities,
     Configuration,
     ForceBasis,
-    Formulation,
     Ints,
     identities,
 )
@@ -40,15 +37,16 @@ class FlatConfiguration(Configuration):
 class FlatMap(ElementMap):
     """The map of one rod of nodes in a plane.
 
-    normal : which axis of the sections is normal to the plane, 0 to 2.
+    space : the map in space.  normal : which axis of its sections is normal to the plane, 0 to 2.
     """
 
     compiled: ClassVar[bool] = True
     each: ClassVar[int] = 3
 
-    def __init__(self, rod: Rod, order: int, elements: int, normal: int) -> None:
-        super().__init__(rod, order, elements)
-        self.normal, self._even = normal, elements
+    def __init__(self, space: NodalMap, normal: int) -> None:
+        vars(self).update(vars(space))
+        self.actuation: Actuation = OnStrains(self)
+        self._space, self.normal = space, normal
         first, second = (normal + 1) % 3, (normal + 2) % 3
         self.inside = np.array([normal, 3 + first, 3 + second], dtype=np.int64)
         """Entries of a twist that stay in the plane."""
@@ -73,8 +71,7 @@ class FlatMap(ElementMap):
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
-        """As in space."""
-        return NodalMap(self.rod, self.order, self._even, self.kind).rest()
+        return self._space.rest()
 
     def configuration(self) -> FlatConfiguration:
         return FlatConfiguration(self.increments)
@@ -164,20 +161,3 @@ class FlatMap(ElementMap):
 
     def frame_bias(self, plan: NodalPlan, c: FlatConfiguration, ydot: Array, bias: Array) -> None:
         run(flat_kernels.frame_bias, self.normal, plan.element, plan.L, plan.C, ydot, bias)
-
-
-@dataclass(frozen=True)
-class Flat(Formulation):
-    """Settings of `FlatMap`: those of `Spectral` for one rod and the plane in which it stays."""
-
-    order: int
-    elements: int
-    normal: int
-
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
-
-    def discretise(self, rod: Rod) -> FlatMap:
-        """The map of `rod` in the plane."""
-        return FlatMap(rod, self.order, self.elements, self.normal)

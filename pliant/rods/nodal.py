@@ -33,6 +33,7 @@ from pliant.rods.contract import (
     KernelMap,
     OwnConfiguration,
     Plan,
+    RodMap,
 )
 from pliant.rods.element_nodes import ElementNodes
 from pliant.rods.increments import ChainConfiguration
@@ -137,6 +138,7 @@ class ElementMap(KernelMap):
         )
         self.nodes = np.append(places[:, :-1].ravel(), rod.length)
         self._fields = self._force_basis(count) if rod.theory == "kirchhoff" else None
+        self._rest: Array | None = None
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -206,6 +208,11 @@ class NodalMap(ElementMap):
 
     compiled: ClassVar[bool] = True
 
+    def in_plane(self, normal: int) -> RodMap | None:
+        from pliant.rods.flat import FlatMap
+
+        return None if self.kind == CAYLEY else FlatMap(self, normal)
+
     def pose_coordinate(self, s: float) -> int | None:
         """The entry of x where the twist of the node at s begins, None between nodes."""
         i = int(np.argmin(np.abs(self.nodes - s)))
@@ -214,6 +221,11 @@ class NodalMap(ElementMap):
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
+        if self._rest is None:
+            self._rest = self._at_rest()
+        return self._rest.copy()
+
+    def _at_rest(self) -> Array:
         """Increments whose strains at the strain rule are the natural ones: Newton's method."""
         middle = 0.5 * (self.nodes[1:] + self.nodes[:-1])
         q = self.rod.natural_strain(middle) * np.diff(self.nodes)[:, None]

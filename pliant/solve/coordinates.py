@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -340,7 +341,8 @@ class CoordinateProblem(Problem):
         schedule, q, v = self.begin(Schedule(self.effects, inputs), start)
         flat = None
         if integrator.flattens:
-            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q))
+            many = math.inf if integrator.chooses_steps else clock.steps
+            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q), many)
         effects = self.effects if flat is None else flat.effects
         with integrator.borrowed(effects, clock.h) as stepper:
             if flat is None:

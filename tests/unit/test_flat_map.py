@@ -30,7 +30,9 @@ def in_plane(size: float, count: int, normal: int) -> np.ndarray:
 @pytest.mark.parametrize("normal", [0, 1])
 def test_flat_maps_are_those_of_space(normal: int, size: float) -> None:
     rod = pl.Robot().add_rod("arm", 1.0, pl.Circle(0.01), pl.Material(E=1e6, nu=0.4))
-    space, flat, own = SpectralMap(rod, 3, 4), FlatMap(rod, 3, 4, normal), inside(normal)
+    space, own = SpectralMap(rod, 3, 4), inside(normal)
+    flat = space.in_plane(normal)
+    assert isinstance(flat, FlatMap)
     base, q = se3.exp(CHANCE.normal(size=6)), in_plane(size, 12, normal)
     q[:, 5] += 1.0 / 12.0
     at, there = space.configuration(), flat.configuration()
