@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -267,12 +268,8 @@ def simulate_switched(
             asked = {"integrator": integrator, "events": events, "output_times": times, **first}
             if report is not None:
                 asked["progress"] = lambda t, _, begun=begun: report(begun + t, duration)
-            try:
+            with _all_phases(phases, starts, done):
                 phase = now.simulate(end - begun, min(dt, end - begun), given, **asked)
-            except ConvergenceError as error:
-                if isinstance(error.last, Motion):
-                    error.last = SwitchedMotion([*phases, error.last], starts, done)
-                raise
             phases.append(phase)
             lasted = float(phase.t[-1])
             struck = [x.label for x, t in due.items() if abs(t - begun - lasted) < _INSTANT * dt]
@@ -286,6 +283,21 @@ def simulate_switched(
             _refuse_endless(done, phases, most)
             starts.append(begun + lasted)
             first = {"start": phase, "velocity": acting.velocity or None}
+
+
+@contextmanager
+def _all_phases(
+    phases: Sequence[Motion],
+    starts: Sequence[float],
+    done: Sequence[tuple[str, float, dict[str, Any]]],
+) -> Iterator[None]:
+    """Give a phase that fails all phases so far as the `last` of its error."""
+    try:
+        yield
+    except ConvergenceError as error:
+        if isinstance(error.last, Motion):
+            error.last = SwitchedMotion([*phases, error.last], starts, done)
+        raise
 
 
 def _as_switches(given: Any) -> list[Switch | Periodic]:
