@@ -180,6 +180,12 @@ class _Switching:
             changed.description = with_values(changed.description, numbers)
             self.robot = changed
 
+    def apply_all(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Make the changes of all switches at one time, in their order."""
+        self.velocity, self.changed = {}, []
+        for change in changes:
+            self.apply(change)
+
     def now(self, begun: float) -> tuple[Robot, dict[str, Any]]:
         """The robot without what is off, and its inputs as functions of time since `begun`, s."""
         robot = self.robot.copy()
@@ -244,9 +250,9 @@ def simulate_switched(
     is the motion up to there.
     """
     listed = _as_switches(switches)
-    every = dt if output_every is None else output_every
-    for label, value in (("duration", duration), ("dt", dt), ("output_every", every)):
-        positive("simulate_switched", label, value, "seconds", "give e.g. 0.01")
+    _require_times(
+        duration=duration, dt=dt, output_every=dt if output_every is None else output_every
+    )
     acting = _Switching(robot, off, inputs or {})
     first: dict[str, Any] = {
         "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
@@ -266,8 +272,7 @@ def simulate_switched(
             end = min([duration, *due.values()])
             times = _outputs(duration, output_every, begun, end, _INSTANT * dt)
             asked = {"integrator": integrator, "events": events, "output_times": times, **first}
-            if report is not None:
-                asked["progress"] = lambda t, _, begun=begun: report(begun + t, duration)
+            asked["progress"] = _later_report(report, begun, duration)
             with _all_phases(phases, starts, done):
                 phase = now.simulate(end - begun, min(dt, end - begun), given, **asked)
             phases.append(phase)
@@ -276,13 +281,24 @@ def simulate_switched(
             changes = _after(phase, listed, struck)
             if not changes or duration - begun - lasted < _INSTANT * dt:
                 return SwitchedMotion(phases, starts, done)
-            acting.velocity, acting.changed = {}, []
             done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
-            for _, change in changes:
-                acting.apply(change)
+            acting.apply_all([change for _, change in changes])
             _refuse_endless(done, phases, most)
             starts.append(begun + lasted)
             first = {"start": phase, "velocity": acting.velocity or None}
+
+
+def _require_times(**given: float) -> None:
+    """Refuse times that are not positive."""
+    for label, value in given.items():
+        positive("simulate_switched", label, value, "seconds", "give e.g. 0.01")
+
+
+def _later_report(
+    report: Callable[[float, float], object] | None, begun: float, duration: float
+) -> Callable[[float, float], object] | None:
+    """What a phase that began at `begun` tells of its progress, as that of the whole motion."""
+    return None if report is None else lambda t, _: report(begun + t, duration)
 
 
 @contextmanager
