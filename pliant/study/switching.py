@@ -257,7 +257,6 @@ def simulate_switched(
     first: dict[str, Any] = {
         "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
     }  # fmt: skip
-    clocks = [each for each in listed if isinstance(each, Periodic)]
     phases: list[Motion] = []
     starts: list[float] = [0.0]
     done: list[tuple[str, float, dict[str, Any]]] = []
@@ -268,7 +267,7 @@ def simulate_switched(
             if acting.changed:
                 _require_same_shapes(acting, now, given, phases[-1])
             events = _events(listed, begun, phases[-1].met if phases else [])
-            due = {each: each.after(begun, _INSTANT * dt) for each in clocks}
+            due = {x: x.after(begun, _INSTANT * dt) for x in listed if isinstance(x, Periodic)}
             end = min([duration, *due.values()])
             times = _outputs(duration, output_every, begun, end, _INSTANT * dt)
             asked = {"integrator": integrator, "events": events, "output_times": times, **first}
