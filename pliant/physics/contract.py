@@ -196,10 +196,10 @@ class Term:
         """Set its rows of z as balance has them at the strains `work.met` of a state."""
 
     def add_section_stress(
-        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+        self, i: int, s: Array, e: Array, m: Moment, stress: Array, slope: Array
     ) -> None:
         """Add its stress (S, 6) at arclengths s (S,) of rod i with strains e (S, 6), N m and N, and to
-        slope (S, 6, 6) its derivative; that of linear elasticity is known.
+        slope (S, 6, 6) its derivative, at a moment at rest; that of linear elasticity is known.
         """
 
     def add_held_stress(

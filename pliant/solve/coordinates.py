@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -340,7 +341,8 @@ class CoordinateProblem(Problem):
         schedule, q, v = self.begin(Schedule(self.effects, inputs), start)
         flat = None
         if integrator.flattens:
-            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q))
+            many = math.inf if integrator.chooses_steps else clock.steps
+            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q), many)
         effects = self.effects if flat is None else flat.effects
         with integrator.borrowed(effects, clock.h) as stepper:
             if flat is None:
@@ -560,7 +562,7 @@ class CoordinateProblem(Problem):
         known = recorded is not None and all(x.records for x in telling if len(x.rows))
         if inverse is not None and not known:
             z = inverse.output(path, k).z
-        set_rates(self.tree, state, work, path.v[k], strains=False)
+        set_rates(self.tree, state, work, path.v[k])
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -60,6 +61,12 @@ class Tangent:
         """Two for each coupling of stations, see `couplings`; empty if it has none."""
         self.effects = [[self._slots(pair) for pair in wanted] for wanted in effects]
         self._mirrored: dict[tuple[int, int], Ints] = {}
+
+    def alike(self) -> Tangent:
+        """A tangent with the same slots and a matrix of its own."""
+        other = copy(self)
+        other.matrix = self.matrix.alike()
+        return other
 
     def clear(self) -> None:
         """Set all to zero."""
