@@ -104,8 +104,12 @@ class Matrix(ABC):
     def remembered(self) -> list[Any]:
         """Arrays that hold entries, factor and flags."""
 
+    @abstractmethod
+    def alike(self) -> Matrix:
+        """A matrix with the same pattern and the same slots, and with entries of its own."""
+
     def complex_twin(self) -> Matrix:
-        """A matrix of complex numbers with the same pattern and the same slots."""
+        """The same of complex numbers."""
         raise TypeError(f"{type(self).__name__} has real entries only")
 
 
@@ -121,6 +125,9 @@ class BandedSymmetric(Matrix):
         self._factor = np.zeros((n, bandwidth + 1))
         self._d = np.zeros(n)
         self._work = np.zeros(2 * bandwidth + 5)
+
+    def alike(self) -> BandedSymmetric:
+        return BandedSymmetric(self.n, self.bandwidth)
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         at = cols * (self.bandwidth + 1) + rows - cols
@@ -148,6 +155,9 @@ class Banded(Matrix):
         self.data = np.zeros(n * (2 * bandwidth + 1), dtype)
         self._factorised, self._factor = np.zeros_like(self.data), np.zeros_like(self.data)
         self._work = np.zeros((2, n), dtype)
+
+    def alike(self) -> Banded:
+        return Banded(self.n, self.bandwidth)
 
     def complex_twin(self) -> Banded:
         return Banded(self.n, self.bandwidth, np.complex128)
@@ -225,13 +235,18 @@ class Sparse(Matrix):
         self._factorised = np.zeros(len(self._keys))
         self._pivoted: tuple[Array, csc_matrix, SuperLU] | None = None
 
+    def alike(self) -> Sparse:
+        return self._with_entries(np.zeros((2, len(self.data))))
+
     def complex_twin(self) -> Sparse:
-        twin = shallow_copy(self)
-        vars(twin).pop("_factor", None)
-        twin.flags, twin._pivoted = self.flags.copy(), None
-        entries: Any = np.zeros((2, len(self.data)), np.complex128)
-        twin.data, twin._factorised = entries
-        return twin
+        return self._with_entries(np.zeros((2, len(self.data)), np.complex128))
+
+    def _with_entries(self, entries: Any) -> Sparse:
+        other = shallow_copy(self)
+        vars(other).pop("_factor", None)
+        other.flags, other._pivoted = np.array([-1, 0, 0], dtype=np.int64), None
+        other.data, other._factorised = entries
+        return other
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         ok = (rows >= 0) & (cols >= 0)

@@ -14,7 +14,7 @@ import pliant as pl
 from pliant.engine import linking
 from pliant.engine.arrays import combine
 from pliant.engine.by_value import by_value
-from pliant.engine.program import Recurring, record, recorder
+from pliant.engine.program import Recurring, Shared, record, recorder
 from pliant.model.telling import untold
 from pliant.solve.closed_states import ClosedStates
 from pliant.solve.coordinates import CoordinateProblem
@@ -313,3 +313,31 @@ def test_an_input_that_is_no_number_later_is_told_with_its_time(signal: bool) ->
     }
     with pytest.raises(pl.DescriptionError, match=r"input 'shake'.* at t = 0\.1\d* s = nan"):
         moved_joints(False).simulate(0.2, 0.01, given, formulation=pl.Spectral(3, 1))
+
+
+def test_what_programs_share_is_recorded_once() -> None:
+    x, asked = np.ones(1), list[bool]()
+
+    def grow() -> None:
+        asked.append(recorder() is not None)
+        combine(2.0, x, 0.0, x, x)
+
+    growing = Shared(grow)
+    growing()
+    assert x[0] == 2.0 and asked == [False]
+    once, twice = record(growing), record(lambda: (growing(), growing()))
+    assert asked == [False, True] and x[0] == 2.0
+    once()
+    twice()
+    assert x[0] == 16.0
+
+
+def test_tangents_of_one_robot_share_slots_and_no_entries() -> None:
+    effects = flexible_loop()._compiler.compiled(pl.Spectral(3, 1)).effects
+    for symmetric in (False, True):
+        one, other = effects.tangent(symmetric), effects.tangent(symmetric)
+        assert one.effects is other.effects and one.parts is other.parts
+        arrays = zip(one.matrix.remembered(), other.matrix.remembered(), strict=True)
+        assert not any(np.shares_memory(a, b) for a, b in arrays)
+        one.matrix.data[...] = 1.0
+        assert not other.matrix.data.any() and not effects.tangent(symmetric).matrix.data.any()
