@@ -221,6 +221,11 @@ class Effects:
         """By whether they are symmetric, tangents that are there to be copied."""
         return {}
 
+    def mass_tangent(self) -> Tangent:
+        """Storage of the mass matrix with all rows, which springs and links do not couple."""
+        pairs = [term.pairs() if term in self.rows else [] for term in self.terms]
+        return new_tangent(self.tree, pairs, True, self._enough, coupled=False)
+
     @cached_property
     def _enough(self) -> list[tuple[list[int], list[int]]]:
         """Multipliers, and coordinates that can meet their rows alone."""
