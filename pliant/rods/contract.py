@@ -636,9 +636,8 @@ class RodModel:
 
         It is sought once for all formulations whose other settings are the same.
         """
-        own = [
-            name for name in getattr(type(self), "__dataclass_fields__", {}) if name != self.size
-        ]
+        settings = fields(self) if is_dataclass(self) else ()
+        own = [field.name for field in settings if field.name != self.size]
         key = (type(self), *(getattr(self, name) for name in own))
         try:
             known = _least_sizes.get(key)
