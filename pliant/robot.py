@@ -59,7 +59,7 @@ from pliant.model import (
 )
 from pliant.model.origin import with_parameters
 from pliant.model.plausible import time_doubts
-from pliant.model.progress import told
+from pliant.model.progress import time_reached, told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equations import Equations
@@ -129,10 +129,6 @@ def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
     if path is not None and motion.complete:
         motion.save(path)
     return motion
-
-
-def _time_reached(t: float, end: float) -> tuple[float, str]:
-    return t / end, f"{t:.4g} of {end:.4g} s"
 
 
 class Robot:
@@ -1078,7 +1074,7 @@ class Robot:
             save, resume, compiled, given, method, clock, origin, control
         )
         given = {**given, **({} if control is None else control.signals)}
-        with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
+        with told(progress, "simulate", time_reached) as report, _as_motion(compiled, method):
             asked = (method, given, clock, begin, report, checkpoints, control)
             trajectory = compiled.simulate(*asked, self._watch(events, compiled, given, error))
         motion = self._judged_motion(plan, trajectory)

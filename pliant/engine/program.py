@@ -108,6 +108,24 @@ def include(inner: Any) -> None:
         inner()
 
 
+class Shared:
+    """A function of kernel calls that several programs have in common: it is recorded for all of them.
+
+    Where nothing is recorded it is called at once.
+    """
+
+    def __init__(self, function: Function, *arguments: Any) -> None:
+        self._function, self._arguments = function, arguments
+        self._program: Program | None = None
+
+    def __call__(self) -> None:
+        if _recording.program is None:
+            self._function(*self._arguments)
+            return
+        self._program = self._program or record(self._function, *self._arguments)
+        include(self._program)
+
+
 def _plainly_repeat(count: Any, inner: Program) -> None:
     for _ in range(int(count[0])):
         inner()
@@ -173,16 +191,19 @@ class Program:
         """Make all calls, or write them down in a longer program."""
         if _recording.program is not None:
             _recording.program.entries += self.entries
-            _recording.program.inner += self.inner
+            _recording.program.inner.append(self)
             return
         self.link()
         for piece in self._pieces or ():
             piece()
 
     def link(self) -> None:
-        """Turn the calls into words in memory."""
+        """Turn the calls into words in memory; where that is one block, its call stands for them."""
         if self._pieces is None:
             self._pieces = self._cut()
+            first = self._pieces[0] if len(self._pieces) == 1 else None
+            if isinstance(first, _Stretch):
+                self.entries = [(execute, (first.address,))]
 
     def _cut(self) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
@@ -235,8 +256,9 @@ class _Stretch:
     """Kernel calls one after another: their blocks of words, and a table of the blocks."""
 
     def __init__(self, calls: list[Entry]) -> None:
-        self._kept = calls
         self._words, self._table = link(calls)
+        self._kept = [value for _, arguments in calls for value in arguments]
+        """What the words have addresses of; not the calls, which are many objects to be counted."""
         self.address = int(self._table.ctypes.data)
 
     def __call__(self) -> None:

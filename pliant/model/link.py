@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,27 @@ _SHORTEST = 1e-12
 """Length of the shortest edge of a net, m."""
 _UNIT = 1.0
 """Length of the rod whose section a link has, m; the sections of links do not vary."""
+
+
+class Same(tuple[Any, ...]):
+    """Some objects as a key: equal to a tuple of the very same objects."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and all(x is y for x, y in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self)))
+
+
+@lru_cache(maxsize=16)
+def _unit_law(of: Same) -> tuple[Array, Array]:
+    """Stiffness and damping (6,) of a rod with a section, a material and a strain damping; the links of
+    a net have the same ones.
+    """
+    rod, middle = Rod("link", _UNIT, of[0], of[1], strain_damping=of[2]), [0.5 * _UNIT]
+    return rod.stiffness(middle)[0], rod.damping(middle)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +100,17 @@ class Link(Effect):
 
     def check(self) -> None:
         """Refuse what no rod could be made of, and two equal ends."""
-        Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
+        try:
+            _unit_law(Same((self.section, self.material, self.strain_damping)))
+        except DescriptionError:
+            Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
+            raise
         self.refuse(self.a == self.b, "b", "another place than 'a'", "choose another place")
 
-    @cached_property
+    @property
     def _per_length(self) -> tuple[Array, Array]:
         """Stiffness and damping (6,) of its section as a rod has them, by its material alone."""
-        rod, middle = Rod(self.name, _UNIT, self.section, self.material), [0.5 * _UNIT]
-        return rod.stiffness(middle)[0], rod.damping(middle)[0]
+        return _unit_law(Same((self.section, self.material, None)))
 
     def stiffness(self, length: float) -> Array:
         """Return (6,): EIx, EIy, GJ, N m^2, then shear along x and y and stretch, N.

@@ -590,6 +590,11 @@ class CoordinateProblem(Problem):
         """Body twist (6,) of a body at rates v (total,)."""
         return self.sampler.velocities(q, v, body, np.zeros(1))[0]
 
+    def centres(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
+        bodies = [name for name, x in self.description.bodies.items() if x.joint is not None]
+        return self._moved_centres(*self.sampler.bodies(q, v, bodies))
+
     def joint(self, q: Array, part: str) -> Array:
         """Coordinates (nq,) of the joint by which a part hangs, none if it is fixed."""
         carrier = self.tree.part(part)

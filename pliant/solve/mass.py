@@ -38,7 +38,7 @@ class Mass:
     @cached_property
     def tangent(self) -> Tangent:
         """Storage of the matrix, made when it is solved with."""
-        return self.effects.tangent(True)
+        return self.effects.mass_tangent()
 
     def momentum(self, state: State, v: Array) -> Array:
         """M v (total,) of rates v (total,)."""

@@ -108,12 +108,12 @@ def travel(twists: Callable[[float], Sequence[Array]], length: float) -> float:
 def drivers_of(description: Description, parts: Sequence[Part]) -> dict[int, Driver]:
     """The drivers of all parts with prescribed joints, by number of the part."""
     drivers: dict[int, Driver] = {}
+    moved = description.all_motions()
     for i, part in enumerate(parts):
         if part.joint.prescribed:
             drivers[i] = JointDriver(part.joint, part.name)
-        motions = description.motions_of(part.name)
-        if motions:
-            drivers[i] = BaseDriver(part.pose, motions)
+        if part.name in moved:
+            drivers[i] = BaseDriver(part.pose, moved[part.name])
     return drivers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -360,3 +361,68 @@ def test_one_name_is_off() -> None:
     robot.add_load("pull", "cart", force=(3.0, 0.0, 0.0))
     motion = pl.simulate_switched(robot, 1.0, 0.01, clock(0.2, "a", {}), off="pull")
     assert motion.joint("cart")[-1, 0] == 0.0
+
+
+def rod_and_weight() -> tuple[pl.Robot, pl.Switch]:
+    """A rod that lets go of a ball at its tip when it has sunk."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=500.0)
+    robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+    robot.add_body("ball", 0.01, (1e-6,) * 3, joint=pl.Free(), pose=pl.pose((0.3, 0, 0)))
+    robot.connect("grip", "arm.tip", "ball")
+    robot.add_tendon("cable", along=["arm"], offset=(0, 0.007))
+    robot.add_load("push", "arm.tip", force=(0, 0.02, 0))
+    low = pl.Switch(
+        lambda s: s.position("arm.tip")[2] + 0.03, "low", change={"grip": "off", "push": "off"}
+    )
+    return robot, low
+
+
+def test_switched_motions_have_files_pictures_and_progress(tmp_path: Path) -> None:
+    robot, low = rod_and_weight()
+    told: list[tuple[float, float]] = []
+    motion = pl.simulate_switched(
+        robot, 0.3, 5e-3, low, inputs={"cable": pl.Ramp(0, 1, 0, 0.2)},
+        formulation=pl.Strain(2), output_every=0.02, progress=lambda t, end: told.append((t, end)),
+    )  # fmt: skip
+    when = motion.switches[0][1]
+    assert [name for name, *_ in motion.switches] == ["low"] and 0.0 < when < 0.3
+    times = np.array(told)
+    assert (np.diff(times[:, 0]) > 0.0).all() and times[-1, 0] == pytest.approx(0.3)
+    assert (times[:, 1] == 0.3).all()
+    assert set(motion.inputs) == {"cable"}, "the push is in the first phase only"
+    tips = motion.tip("arm")[:, :3, 3]
+    np.testing.assert_array_equal(tips, motion.position("arm", 0.3))
+    assert motion.strain("arm", [0.1]).shape == (len(motion.t), 1, 6)
+
+    kept = pl.load(motion.save(tmp_path / "switched.nc"))
+    np.testing.assert_array_equal(kept.time, motion.t)
+    np.testing.assert_allclose(kept.position.sel(rod="arm")[:, -1], tips, atol=1e-15)
+    assert "switched" in kept.energy_part and list(np.atleast_1d(kept.switches)) == ["low"]
+    rows = pl.read_measurement(motion.to_csv(tmp_path / "switched.csv"))
+    after = np.append(np.diff(motion.t) > 0.0, True)
+    assert np.count_nonzero(~after) == 1
+    np.testing.assert_array_equal(rows.column("arm.tip.z"), tips[after, 2])
+    np.testing.assert_array_equal(rows.column("energy.switched"), motion.energy["switched"][after])
+    np.testing.assert_array_equal(rows.column("cable"), motion.inputs["cable"][after])
+
+    figure = motion.plot(tmp_path / "switched.png")
+    lines = [
+        line for ax in figure.axes for line in ax.lines if list(line.get_xdata()) == [when] * 2
+    ]
+    assert len(lines) == 2
+    motion.plot_at(0.5 * when, tmp_path / "before.png")
+    motion.plot_at(when, tmp_path / "after.png")
+    assert motion.animate(tmp_path / "switched.gif", fps=10).stat().st_size > 1000
+    assert f"{when:.6g} s: low" in motion.summary() and "2 phases" in motion._repr_html_()
+
+
+def test_a_step_that_fails_leaves_all_phases_so_far() -> None:
+    robot, low = rod_and_weight()
+    given = {"cable": lambda t: 1e9 if t > 0.25 else 0.0}
+    with pytest.raises(pl.ConvergenceError) as caught:
+        pl.simulate_switched(robot, 0.3, 5e-3, low, inputs=given, formulation=pl.Strain(2))
+    last = caught.value.last
+    assert isinstance(last, pl.SwitchedMotion) and not last.complete
+    assert len(last.phases) == 2 and 0.2 < last.t[-1] < 0.27
+    assert np.isfinite(last.tip("arm")).all()
