@@ -196,6 +196,18 @@ def toggle_force(angle: np.ndarray, tilt: float = 0.4) -> np.ndarray:
     return -100.0 * stretch * np.sin(angle) / (2.0 * length) / 0.5
 
 
+@pytest.mark.parametrize("elements", [5, 6, 10])
+def test_short_waves_that_buckle_in_a_load_step_are_not_taken(elements: int) -> None:
+    """Their flexibility is a thousandth of that of the robot, and iterations for it may not find them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        still = random_robot(3047).statics(formulation=pl.Hermite(elements))
+        fine = random_robot(3047).statics(formulation=pl.BSpline(5, 40))
+    assert still.stable
+    assert distance(still, fine) < 5e-4
+    assert len(still._solution.levels) < 30
+
+
 @pytest.mark.parametrize("push", [2.2, 3.0, 4.0, 8.0, 20.0, 60.0])
 def test_a_bar_pushed_across_its_toggle_by_a_follower_force_does_not_jump(push: float) -> None:
     """The far side is stable too, so that only the way there tells of the fold."""
