@@ -61,7 +61,7 @@ _BETWEEN = (0.25, 0.5, 0.75)
 _RESTARTS = 30
 """Of Lanczos, after which directions of negative stiffness are sought among all."""
 _FEW, _NOISE = 1000, 1e-16
-"""Coordinates of a robot of which all directions can be looked at, and rounding errors of one of them."""
+"""Coordinates of robots of which all directions are looked at, and rounding errors of one of them."""
 
 
 class BranchChecks:
