@@ -61,7 +61,7 @@ bench: $(VENV)/.stamp-core ## the speed tables
 		$(SAY) "$$script"; $(QUIET_THREADS) $(BIN)/python $$script; done
 
 peers: $(VENV)/.stamp-core ## Pliant against its peers, each in an environment of its own; writes docs/peers.md
-	@$(SAY) "peers from PyPI, tasks T1 to T5 and T7 (about half an hour)"
+	@$(SAY) "peers from PyPI, tasks T1 to T7 (about half an hour)"
 	@$(QUIET_THREADS) $(BIN)/python benchmarks/peers/run.py
 
 wheel: $(VENV)/.stamp-core ## a wheel in dist/ with kernels compiled for x86-64-v3

@@ -132,6 +132,7 @@ _HOMES = {
     "pliant.results.reach": ("Miss", "Reach", "ReachWarning"),
     "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
+    "pliant.results.switched_motion": ("SwitchedMotion",),
     "pliant.results.workspace": ("Workspace",),
     "pliant.solve.motion_error": ("MotionError",),
     "pliant.solve.registry": ("formulations", "integrators"),
@@ -142,7 +143,7 @@ _HOMES = {
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
-    "pliant.study.switching": ("Periodic", "Switch", "SwitchedMotion", "simulate_switched"),
+    "pliant.study.switching": ("Periodic", "Switch", "simulate_switched"),
     "pliant.study.track": ("Track", "track_marker"),
     "pliant.study.workspace": ("workspace",),
     "pliant.files.measurement": ("Measurement", "read_measurement"),
@@ -258,6 +259,7 @@ if TYPE_CHECKING:
         Resolution as Resolution,
         ResolutionRow as ResolutionRow,
     )
+    from pliant.results.switched_motion import SwitchedMotion as SwitchedMotion
     from pliant.results.workspace import Workspace as Workspace
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
@@ -295,7 +297,6 @@ if TYPE_CHECKING:
     from pliant.study.switching import (
         Periodic as Periodic,
         Switch as Switch,
-        SwitchedMotion as SwitchedMotion,
         simulate_switched as simulate_switched,
     )
     from pliant.study.track import Track as Track, track_marker as track_marker

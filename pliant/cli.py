@@ -36,7 +36,7 @@ from pliant.study.warm_up import warm_up_command
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from pliant.files import FollowRun, ReachRun, RobotFile, SimulateRun
+    from pliant.files import FollowRun, ReachRun, RobotFile, SimulateRun, StaticsRun
     from pliant.robot import Robot
 
 BUNDLED = Path(__file__).resolve().parent / "robots" / "arm.yaml"
@@ -329,13 +329,13 @@ class _Runner:
                 if isinstance(run, SimulateRun):
                     complete = self.simulate(run)
                 elif isinstance(run, ModesRun):
-                    self.modes(run.count)
+                    self.modes(run.count, accuracy=run.accuracy)
                 elif isinstance(run, FollowRun):
                     self.follow(run)
                 elif isinstance(run, ReachRun):
                     self.reach(run)
-                else:
-                    self.statics()
+                elif isinstance(run, StaticsRun):
+                    self.statics(run)
                 if not complete:
                     break
         except KeyboardInterrupt:
@@ -359,10 +359,10 @@ class _Runner:
                 written=self.written,
             )
 
-    def statics(self) -> None:
+    def statics(self, run: StaticsRun) -> None:
         """Solve for the equilibrium, print it, then save and draw it."""
         with self._working("statics"):
-            self.still = self.robot.statics()
+            self.still = self.robot.statics(accuracy=run.accuracy)
             summary = self.still.summary()
         self._report(summary, self.still, "statics")
 
@@ -374,8 +374,9 @@ class _Runner:
         equilibrium = isinstance(run.start, str) and run.start == "statics" and self.still
         start = self.still if equilibrium else run.start
         checkpoint = self.output / f"{self.contents.path.stem}-checkpoint.nc"
-        resume = checkpoint if self.resume and checkpoint.exists() else None
-        moving = self.robot.changing_meshes(self.robot.inputs)
+        searched = run.dt is None or run.accuracy is not None
+        single = not searched and not self.robot.changing_meshes(self.robot.inputs)
+        resume = checkpoint if single and self.resume and checkpoint.exists() else None
         try:
             with self._working("simulate", run.duration) as bar:
                 move = self.robot.simulate(
@@ -388,8 +389,9 @@ class _Runner:
                     output_every=run.output_every,
                     error=run.error,
                     progress=lambda t, _: bar(t),
-                    save=None if moving else checkpoint,
+                    save=checkpoint if single else None,
                     resume=resume,
+                    accuracy=run.accuracy,
                 )
         except ConvergenceError as error:
             checkpoint.unlink(missing_ok=True)
@@ -409,10 +411,11 @@ class _Runner:
                 )
         return move.complete
 
-    def modes(self, count: int, save: bool = True) -> None:
+    def modes(self, count: int, save: bool = True, accuracy: float | None = None) -> None:
         """Compute modes about the equilibrium, print, save and draw them."""
+        still = self.still if accuracy is None else None
         with self._working("modes"):
-            modes = self.robot.modes(count, at=self.still)
+            modes = self.robot.modes(count, at=still, accuracy=accuracy)
         self._report(modes.summary(), modes, "modes", save)
 
     def follow(self, run: FollowRun) -> None:

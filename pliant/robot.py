@@ -59,7 +59,7 @@ from pliant.model import (
 )
 from pliant.model.origin import with_parameters
 from pliant.model.plausible import time_doubts
-from pliant.model.progress import told
+from pliant.model.progress import time_reached, told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equations import Equations
@@ -72,7 +72,7 @@ from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
+from pliant.solve.automatic import DEFAULT, first_mesh, refine
 from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
@@ -82,7 +82,7 @@ from pliant.solve.events import Event, Watch, as_events
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
-from pliant.solve.motion_search import OUTPUTS, MotionSearch
+from pliant.solve.motion_search import OUTPUTS, InterruptedSearchError, MotionSearch
 from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
@@ -129,10 +129,6 @@ def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
     if path is not None and motion.complete:
         motion.save(path)
     return motion
-
-
-def _time_reached(t: float, end: float) -> tuple[float, str]:
-    return t / end, f"{t:.4g} of {end:.4g} s"
 
 
 class Robot:
@@ -595,19 +591,17 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; with
-        ``path`` also "way", as the loads came on.  In a motion of a tendon with ``path`` rates tell.
-        creep : rate below which its friction fades, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium: "pull", "release", or
+        "way", as the loads came on. In a motion rates tell.
+        creep : rate of sliding below which friction fades in a motion, m/s.
         """
+        rubbing = (friction, sliding, creep)
         if along is None:
-            rubbing = (friction, sliding, creep)
             via = Tendon(name, path, drive, tension, stiffness, slack, *rubbing)  # type: ignore[arg-type]
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        expected = "left out along rods, where sliding tells the way also in a motion"
-        checks.refuse(creep != 1e-3, f"tendon {name!r}", "creep", creep, expected, "remove it")
-        given = (over, tension, friction, drive, stiffness, slack, sliding)
+        given = (over, tension, friction, drive, stiffness, slack, sliding, creep)
         tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
@@ -674,6 +668,7 @@ class Robot:
         strain_damping: Damping | None = None,
         beam: bool = True,
         x_axis: ArrayLike | None = None,
+        power: float = 1.0,
     ) -> Link:
         """Add an elastic link between two places, a light beam clamped at both, and return it.
 
@@ -685,8 +680,9 @@ class Robot:
         strain_damping : besides the viscosity of the material.
         beam : True for the end forces of a beam whose moment varies along it, False for the shear
         stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
+        power : of the rates of strain in the damping.
         """
-        more = (rest, kind, strain_damping, beam, x_axis)
+        more = (rest, kind, strain_damping, beam, x_axis, power)
         return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
 
     @checks.checked
@@ -704,6 +700,7 @@ class Robot:
         rest: float = 1.0,
         strain_damping: Damping | None = None,
         x_axis: ArrayLike | None = None,
+        power: float = 1.0,
     ) -> list[Body | None]:
         """Add a net: a body for each node of a wireframe, a link for each edge; return the bodies.
 
@@ -712,9 +709,9 @@ class Robot:
         inertia : of a node, kg m^2, three numbers; None for that of a ball as wide as half the mean
         edge.  fixed : nodes that are fixed in the world, for which the list has None: "single-edge" for
         those with one edge, numbers, or a function of a position (3,) in metres.
-        section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
+        section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `add_link`.
         """
-        links = (kind, rest, strain_damping, x_axis)
+        links = (kind, rest, strain_damping, x_axis, power)
         mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
         self.description.add(mesh)
         return mesh.nodes
@@ -876,7 +873,7 @@ class Robot:
                 lambda mesh: self.statics(inputs, mesh or formulation, None, tolerance, progress),
                 lambda found: math.inf if found.error is None else found.error.relative,
                 lambda found: found._compiled.formulations,
-                check_accuracy("statics", accuracy),
+                checks.accuracy("statics", "accuracy", accuracy),
             )
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
@@ -1052,7 +1049,8 @@ class Robot:
         events : `Event`, or a list: the motion ends where the function of one crosses zero, at a time
         inside a step; `motion.event` has its name and time. Go on from there with start=motion.
 
-        Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
+        Ctrl-C ends it early with what there is (complete = False); with ``accuracy``, with the finest
+        motion so far. If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
@@ -1076,7 +1074,7 @@ class Robot:
             save, resume, compiled, given, method, clock, origin, control
         )
         given = {**given, **({} if control is None else control.signals)}
-        with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
+        with told(progress, "simulate", time_reached) as report, _as_motion(compiled, method):
             asked = (method, given, clock, begin, report, checkpoints, control)
             trajectory = compiled.simulate(*asked, self._watch(events, compiled, given, error))
         motion = self._judged_motion(plan, trajectory)
@@ -1125,7 +1123,8 @@ class Robot:
         outputs: tuple[Any, Any, Any],
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
-        wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
+        asked = DEFAULT if accuracy is None else accuracy
+        wanted = checks.accuracy("simulate", "accuracy", asked)
         given = {**self.inputs, **as_inputs(inputs)}
         changing = self.changing_meshes(given)
         checks.refuse(
@@ -1154,13 +1153,16 @@ class Robot:
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
         steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
         search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
-        if integrator is not None:
-            return search.find_by(mesh, given_method(integrator))
-        problem = self._compiler.compiled(mesh)
-        smooth = choose_formulations(
-            self.description, formulation or first_mesh(rods, lumped=False)
-        )
-        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
+        try:
+            if integrator is not None:
+                return search.find_by(mesh, given_method(integrator))
+            problem = self._compiler.compiled(mesh)
+            smooth = choose_formulations(
+                self.description, formulation or first_mesh(rods, lumped=False)
+            )
+            return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
+        except InterruptedSearchError as ended:
+            return ended.motion
 
     @checks.checked
     def stepper(
@@ -1234,7 +1236,7 @@ class Robot:
             checks.choice(part, "start", start, ("rest", "statics"))
         if formulation is None and known is None and isinstance(integrator, Integrator):
             formulation = integrator.formulations(self.description.rods)
-        compiled = self._compiled(formulation, known, "start", inputs)
+        compiled = self._compiled(formulation, known, "start", inputs, goes_on=True)
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
@@ -1305,11 +1307,13 @@ class Robot:
         field: str,
         values: Mapping[str, Any] | None = None,
         carry: bool = False,
+        goes_on: bool = False,
     ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.  values : of inputs that are
         part of the compiled robot, by name.  carry : whether the result may have other values of them.
+        goes_on : whether a motion goes on from it, also in a robot that is made of something else.
         """
         self._tell_doubts()
         settled = self._settled(values or {})
@@ -1326,8 +1330,10 @@ class Robot:
         problem = self._compiler.compiled(formulation, settled)
         if carry:
             earlier = on_mesh_of(earlier, problem)
+        moving = goes_on and isinstance(start, Motion | StepState)
+        same = problem.same_shapes(earlier) if moving else problem.same_rods(earlier)
         checks.refuse(
-            not problem.same_rods(earlier),
+            not same,
             "robot",
             field,
             start,
@@ -1416,7 +1422,7 @@ class Robot:
                 lambda mesh: self.modes(count, None, inputs, mesh or formulation),
                 lambda found: float(np.max(found.error, initial=0.0)),
                 lambda found: found.equilibrium._compiled.formulations,
-                check_accuracy("modes", accuracy),
+                checks.accuracy("modes", "accuracy", accuracy),
             )
         from pliant.solve.modes import modal_analysis
 

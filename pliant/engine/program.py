@@ -108,6 +108,24 @@ def include(inner: Any) -> None:
         inner()
 
 
+class Shared:
+    """A function of kernel calls that several programs have in common: it is recorded for all of them.
+
+    Where nothing is recorded it is called at once.
+    """
+
+    def __init__(self, function: Function, *arguments: Any) -> None:
+        self._function, self._arguments = function, arguments
+        self._program: Program | None = None
+
+    def __call__(self) -> None:
+        if _recording.program is None:
+            self._function(*self._arguments)
+            return
+        self._program = self._program or record(self._function, *self._arguments)
+        include(self._program)
+
+
 def _plainly_repeat(count: Any, inner: Program) -> None:
     for _ in range(int(count[0])):
         inner()

@@ -100,7 +100,7 @@ class RobotFile:
 
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has; see `pliant.model.plausible`."""
-        steps = [run.dt for run in self.runs if isinstance(run, SimulateRun)]
+        steps = [run.dt for run in self.runs if isinstance(run, SimulateRun) and run.dt]
         told = [text for dt in steps for text in time_doubts(self.description.rods, dt)]
         return [*self.description.doubts(), *self.description.unresolved(), *told]
 

@@ -23,7 +23,8 @@ from pliant.model import (
     holds,
     quantity,
 )
-from pliant.model.fields import Flag, Several, Text
+from pliant.model.checks import ACCURACIES, accuracy
+from pliant.model.fields import NUMBER, Flag, Several, Text
 from pliant.model.place_names import find_place
 
 
@@ -36,8 +37,29 @@ class Run(Described):
 
 
 @dataclass(frozen=True)
+class Accuracy(Kind):
+    """An accuracy relative to the length."""
+
+    def check(self, part: str, field: str, value: Any) -> float:
+        return accuracy(part, field, value)
+
+    def schema(self, defs: Schema) -> Schema:
+        least, most = ACCURACIES
+        return {**NUMBER, "minimum": least, "maximum": most}
+
+
+def _accuracy(meaning: str) -> Any:
+    return holds(Accuracy(meaning, "relative to the length", "1e-4"), None)
+
+
+@dataclass(frozen=True)
 class StaticsRun(Run):
-    """Find the equilibrium, with the inputs as they are at time 0."""
+    """Find the equilibrium, with the inputs as they are at time 0.
+
+    accuracy : relative to the longest rod, by which the mesh is refined; None to leave it as it is.
+    """
+
+    accuracy: float | None = _accuracy("largest estimated error; the mesh is refined for it")
 
 
 @dataclass(frozen=True)
@@ -47,11 +69,18 @@ class SimulateRun(Run):
     duration, dt : seconds.  start : "rest", "statics", or points along rods.  integrator : the
     object built from the file, or None for the default.  output_every : seconds between stored
     states, None for each step.  error : whether to estimate the error of the motion.
-    joints, velocity : by part, as for `Robot.simulate`.
+    joints, velocity : by part, as for `Robot.simulate`.  accuracy : relative to the longest rod;
+    mesh, integrator and step are chosen for it where they are not given; 1e-3 if dt is not.
     """
 
     duration: float = quantity("seconds", sign="positive", example="2.0")
-    dt: float = quantity("seconds", "time step", sign="positive", example="0.01")
+    dt: float | None = quantity(
+        "seconds",
+        "time step; left out, it is chosen for the accuracy",
+        default=None,
+        sign="positive",
+        example="0.01",
+    )
     start: Any = holds(
         StartShape("rest: the undeformed robot; statics: its equilibrium; or points by rod"), "rest"
     )
@@ -70,27 +99,37 @@ class SimulateRun(Run):
         None,
     )
 
+    accuracy: float | None = _accuracy("largest estimated error, 1e-3 if there is no dt")
+
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what does not fit the robot about where it starts."""
         yield from start_problems(description, self.start, self.joints or {}, self.velocity or {})
 
     def check(self) -> None:
         """Refuse steps that do not fit into the duration or between the stored states."""
+        searched = self.dt is None or self.accuracy is not None
+        estimated = "false, for a motion with an accuracy or without dt has its error anyway"
+        self.refuse(self.error and searched, "error", estimated, "leave it out")
+        step, every = self.dt or 0.0, self.output_every
         most = f"at most the duration {self.duration:g} s"
-        self.refuse(self.dt > self.duration, "dt", most, "take a smaller dt")
+        self.refuse(step > self.duration, "dt", most, "take a smaller dt")
         self.refuse(
-            self.output_every is not None and self.output_every < self.dt * (1 - 1e-9),
+            every is not None and every < step * (1 - 1e-9),
             "output_every",
-            f"at least the time step {self.dt:g} s",
+            f"at least the time step {step:g} s",
             "leave it out to store every step",
         )
 
 
 @dataclass(frozen=True)
 class ModesRun(Run):
-    """Compute ``count`` natural frequencies and shapes."""
+    """Compute ``count`` natural frequencies and shapes.
+
+    accuracy : of every frequency, by which the mesh is refined; None to leave it as it is.
+    """
 
     count: int = holds(Whole("number of modes", example="6", least=1), 6)
+    accuracy: float | None = _accuracy("of every frequency; the mesh is refined for it")
 
 
 def _unknown_input(run: str, field: str, name: str, description: Description) -> DescriptionError:

@@ -42,7 +42,7 @@ class JointMap(Joint, ABC):
     The attributes below may be fields of a joint, see `MovingJoint`: a number for all coordinates or
     one for each.  initial : values in the undeformed robot, rad and m.  rest : values at which its
     spring is relaxed, None for the initial ones.  stiffness, damping : in N m/rad and N m s/rad, or N/m
-    and N s/m.  drive, input : see `MovingJoint`.
+    and N s/m.  power : of the velocities in the damping.  drive, input : see `MovingJoint`.
     """
 
     compiled: ClassVar[bool] = False
@@ -58,6 +58,7 @@ class JointMap(Joint, ABC):
     rest: Any = 0.0
     stiffness: Any = 0.0
     damping: Any = 0.0
+    power: Any = 1.0
     friction: Any = 0.0
     limits: Any = None
     limit_stiffness: Any = None

@@ -19,7 +19,7 @@ class Cylindrical(ScrewJoint):
 
     axis : "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the frame of the part.
     stiffness : N m/rad and N/m against `rest`.  damping : N m s/rad and N s/m.
-    drive : of each coordinate, e.g. ("torque", None).  initial, rest, friction, limits,
+    drive : of each coordinate, e.g. ("torque", None).  initial, rest, power, friction, limits,
     limit_stiffness, input : see `MovingJoint`.
     """
 

@@ -102,7 +102,7 @@ class FreeDirections(ScrewJoint):
     part is at the end. With three free turns the middle one must stay away from a quarter turn:
     use Spherical there.
     stiffness : N m/rad or N/m against `rest`.  damping : N m s/rad or N s/m.
-    drive : of each coordinate, e.g. ("torque", None).  initial, rest, friction, limits,
+    drive : of each coordinate, e.g. ("torque", None).  initial, rest, power, friction, limits,
     limit_stiffness, input : see `MovingJoint`.
     """
 

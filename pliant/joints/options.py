@@ -116,6 +116,8 @@ class MovingJoint(JointMap):
         begin, and where springs, tendons and links that take their length from the undeformed robot
         are relaxed. An input that prescribes a coordinate has it as its described value.
     rest : values at which the spring is relaxed, rad and m; None for the initial one.
+    power : of the velocities in the damping, damping |v|^power against v; one is a viscous damper.
+        Below one it is smoothed at velocities under 1 mrad/s or mm/s.
     friction : dry friction, the torque or force that it takes to slide, N m or N. A joint at rest
         sticks: it gives way by at most 1e-4 rad or 1e-5 m, and stays there.
     limits : (lower, upper) values between which the joint moves, rad and m, None for no limit.
@@ -135,6 +137,7 @@ class MovingJoint(JointMap):
         ),
         0.0,
     )
+    power: Numbers = per_coordinate("", "of the velocities in the damping", "positive", 1.0)
     friction: Numbers = per_coordinate("N m or N", "that it takes to slide")
     limits: Any = holds(Limits("lower and upper", "rad, m", "[-1.0, 1.0]"), None)
     limit_stiffness: Numbers | None = per_coordinate(
@@ -167,6 +170,7 @@ class MovingJoint(JointMap):
             "rest",
             "stiffness",
             "damping",
+            "power",
             "friction",
             "limit_stiffness",
             "limits",

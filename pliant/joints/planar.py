@@ -21,8 +21,8 @@ class Planar(ScrewJoint):
     frame. For "z" the coordinates are those along x and y; for "x" along y and z, for "y" along z and
     x; for "-z" along x and -y, and so on.
     stiffness : N/m, N/m and N m/rad against `rest`.  damping : N s/m, N s/m and N m s/rad.
-    drive : of each coordinate, e.g. ("position", "position", None).  initial, rest, friction, limits,
-    limit_stiffness, input : see `MovingJoint`.
+    drive : of each coordinate, e.g. ("position", "position", None).  initial, rest, power, friction,
+    limits, limit_stiffness, input : see `MovingJoint`.
     """
 
     axis: str | tuple[float, ...] = holds(Axis("normal of the plane", "", "z"), "z")

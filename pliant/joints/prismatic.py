@@ -20,7 +20,7 @@ class Prismatic(ScrewJoint):
     axis : "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the frame of the part.
     stiffness : N/m against `rest`.  damping : N s/m.
     drive : "position" if an input prescribes it, "force" if it is a force, None for neither.
-    initial, rest, friction, limits, limit_stiffness, input : see `MovingJoint`.
+    initial, rest, power, friction, limits, limit_stiffness, input : see `MovingJoint`.
     """
 
     axis: str | tuple[float, ...] = holds(Axis("of the slider, frame of the part", "", "x"), "z")

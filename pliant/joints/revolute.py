@@ -20,7 +20,7 @@ class Revolute(ScrewJoint):
     axis : "x", "-x", "y", "-y", "z", "-z" or a vector (3,) in the frame of the part.
     stiffness : N m/rad against `rest`.  damping : N m s/rad.
     drive : "angle" if an input prescribes the angle, "torque" if it is a torque, None for neither.
-    initial, rest, friction, limits, limit_stiffness, input : see `MovingJoint`.
+    initial, rest, power, friction, limits, limit_stiffness, input : see `MovingJoint`.
     """
 
     axis: str | tuple[float, ...] = holds(Axis("of the hinge, frame of the part", "", "x"), "z")

@@ -31,7 +31,7 @@ class Spherical(MovingJoint):
     part, rad/s. Its values are the rotation vector (rx, ry, rz), rad.
     stiffness : N m/rad along that vector against `rest`.  damping : N m s/rad.
     drive : "angle" if inputs prescribe the rotation vector, "torque" if they are torques about the axes
-    of the part, None for neither.  initial, rest, friction, limits,
+    of the part, None for neither.  initial, rest, power, friction, limits,
     limit_stiffness, input : see `MovingJoint`.
     """
 

@@ -19,7 +19,7 @@ class Universal(ScrewJoint):
 
     axis : the first axis, in the carrying frame.  second_axis : in the frame of the part. Each is "x",
     "y", "z" or a vector (3,).  stiffness : N m/rad against `rest`.  damping : N m s/rad.
-    drive : "angle" or "torque" for both, or one for each.  initial, rest, friction, limits,
+    drive : "angle" or "torque" for both, or one for each.  initial, rest, power, friction, limits,
     limit_stiffness, input : see `MovingJoint`.
     """
 

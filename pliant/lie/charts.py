@@ -21,14 +21,17 @@ _TERMS, _ENOUGH = 60, 1e-17
 def set_chart_rates(poses, rotations, X, W, Y, v, acc):  # type: ignore[no-untyped-def]
     """Write v and acc (n,) of a chart with coordinates X, rates W and second derivatives Y (n,).
 
-    poses (P, 6), rotations (R, 3) : places of twists and rotation vectors, -1 for entries that stay
-    zero; all else is plain numbers.
+    poses (P, 6), rotations (R, 3) : places of twists and rotation vectors; all else is plain numbers.
+    Of twists in a plane, three places are -1.
     """
     for i in range(W.shape[0]):
         v[i], acc[i] = W[i], Y[i]
     work = np.empty((5, 6))
     for k in range(poses.shape[0]):
-        _add_series(poses[k], X, W, work, v, acc)
+        if poses[k, 0] < 0 or poses[k, 1] < 0:
+            _add_flat_series(poses[k], X, W, v, acc)
+        else:
+            _add_series(poses[k], X, W, work, v, acc)
     for k in range(rotations.shape[0]):
         _add_series(rotations[k], X, W, work, v, acc)
 
@@ -41,9 +44,6 @@ def _add_series(places, X, W, work, v, acc):  # type: ignore[no-untyped-def]
     size = 0.0
     for i in range(n):
         at = places[i]
-        if at < 0:
-            D[i], rate[i], u[i], du[i] = 0.0, 0.0, 0.0, 0.0
-            continue
         D[i], rate[i], u[i], du[i] = X[at], W[at], v[at], acc[at]
         size = max(size, abs(v[at]), abs(acc[at]))
     for k in range(1, _TERMS):
@@ -59,12 +59,37 @@ def _add_series(places, X, W, work, v, acc):  # type: ignore[no-untyped-def]
         _add_bracket(n, D, u, scale, new)
         for i in range(n):
             u[i] = new[i]
-            if places[i] >= 0:
-                v[places[i]] += u[i]
-                acc[places[i]] += du[i]
+            v[places[i]] += u[i]
+            acc[places[i]] += du[i]
             largest = max(largest, abs(u[i]), abs(du[i]))
         if not largest > _ENOUGH * size:
             return
+
+
+@inner
+def _add_flat_series(places, X, W, v, acc):  # type: ignore[no-untyped-def]
+    """The same for a twist in a plane: after the first bracket, (w, d) turns u by w J."""
+    k = 0
+    while places[k] < 0:
+        k += 1
+    i, j = places[3 + (k + 1) % 3], places[3 + (k + 2) % 3]
+    w, di, dj = X[places[k]], X[i], X[j]
+    rate, ri, rj = W[places[k]], v[i], v[j]
+    second, si, sj = acc[places[k]], acc[i], acc[j]
+    size = max(abs(rate), abs(ri), abs(rj), abs(second), abs(si), abs(sj))
+    # u = -[D, D'] / 2 and its derivative -[D, D''] / 2
+    ui, uj = 0.5 * (w * rj - rate * dj), 0.5 * (rate * di - w * ri)
+    fi, fj = 0.5 * (w * sj - second * dj), 0.5 * (second * di - w * si)
+    for n in range(2, _TERMS):
+        v[i] += ui
+        v[j] += uj
+        acc[i] += fi
+        acc[j] += fj
+        if not max(abs(ui), abs(uj), abs(fi), abs(fj)) > _ENOUGH * size:
+            return
+        scale = 1.0 / (n + 1.0)
+        fi, fj = scale * (w * fj + rate * uj), -scale * (w * fi + rate * ui)
+        ui, uj = scale * w * uj, -scale * w * ui
 
 
 @inner

@@ -30,7 +30,7 @@ from pliant.linalg.elimination import (
     Enough,
     analyse,
 )
-from pliant.linalg.sparse_factor import Entries, Factor
+from pliant.linalg.sparse_factor import EXACT, Entries, Factor
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,8 +80,8 @@ class Matrix(ABC):
         """Factorise and set the first flags."""
 
     @abstractmethod
-    def record_solve(self, b: Array, x: Array) -> None:
-        """Solve for x (n,) and set the last flag."""
+    def record_solve(self, b: Array, x: Array, enough: float = EXACT) -> None:
+        """Solve for x (n,) and set the last flag; enough : see `sparse_factor.solve`."""
 
     def factorise(self) -> None:
         """Factorise, or raise SingularError."""
@@ -104,8 +104,12 @@ class Matrix(ABC):
     def remembered(self) -> list[Any]:
         """Arrays that hold entries, factor and flags."""
 
+    @abstractmethod
+    def alike(self) -> Matrix:
+        """A matrix with the same pattern and the same slots, and with entries of its own."""
+
     def complex_twin(self) -> Matrix:
-        """A matrix of complex numbers with the same pattern and the same slots."""
+        """The same of complex numbers."""
         raise TypeError(f"{type(self).__name__} has real entries only")
 
 
@@ -122,6 +126,9 @@ class BandedSymmetric(Matrix):
         self._d = np.zeros(n)
         self._work = np.zeros(2 * bandwidth + 5)
 
+    def alike(self) -> BandedSymmetric:
+        return BandedSymmetric(self.n, self.bandwidth)
+
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         at = cols * (self.bandwidth + 1) + rows - cols
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
@@ -129,7 +136,7 @@ class BandedSymmetric(Matrix):
     def record_factorise(self) -> None:
         run(factor_band_flagged, self.data, self._factor, self._d, self._work, self.flags)
 
-    def record_solve(self, b: Array, x: Array) -> None:
+    def record_solve(self, b: Array, x: Array, enough: float = EXACT) -> None:
         copy(b, x)
         run(solve_band, self._factor, self._d, x)
 
@@ -149,6 +156,9 @@ class Banded(Matrix):
         self._factorised, self._factor = np.zeros_like(self.data), np.zeros_like(self.data)
         self._work = np.zeros((2, n), dtype)
 
+    def alike(self) -> Banded:
+        return Banded(self.n, self.bandwidth)
+
     def complex_twin(self) -> Banded:
         return Banded(self.n, self.bandwidth, np.complex128)
 
@@ -160,7 +170,7 @@ class Banded(Matrix):
         copy(self.data, self._factorised)
         run(factor_rows, self._factorised, self._factor, self.bandwidth, self.flags)
 
-    def record_solve(self, b: Array, x: Array) -> None:
+    def record_solve(self, b: Array, x: Array, enough: float = EXACT) -> None:
         where = (self._factorised, self._factor, self.bandwidth, b, x)
         run(solve_rows, *where, self._work, self.flags)
 
@@ -225,13 +235,18 @@ class Sparse(Matrix):
         self._factorised = np.zeros(len(self._keys))
         self._pivoted: tuple[Array, csc_matrix, SuperLU] | None = None
 
+    def alike(self) -> Sparse:
+        return self._with_entries(np.zeros((2, len(self.data))))
+
     def complex_twin(self) -> Sparse:
-        twin = shallow_copy(self)
-        vars(twin).pop("_factor", None)
-        twin.flags, twin._pivoted = self.flags.copy(), None
-        entries: Any = np.zeros((2, len(self.data)), np.complex128)
-        twin.data, twin._factorised = entries
-        return twin
+        return self._with_entries(np.zeros((2, len(self.data)), np.complex128))
+
+    def _with_entries(self, entries: Any) -> Sparse:
+        other = shallow_copy(self)
+        vars(other).pop("_factor", None)
+        other.flags, other._pivoted = np.array([-1, 0, 0], dtype=np.int64), None
+        other.data, other._factorised = entries
+        return other
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         ok = (rows >= 0) & (cols >= 0)
@@ -298,10 +313,10 @@ class Sparse(Matrix):
         where = (entries, self.data, fronts, self._factor)
         run(sparse_factor.factorise, *where, self.symmetric, self.flags)
 
-    def record_solve(self, b: Array, x: Array) -> None:
+    def record_solve(self, b: Array, x: Array, enough: float = EXACT) -> None:
         entries, fronts = self._symbolic[1], self.elimination.fronts
         where = (entries, self._factorised, fronts, self._factor)
-        run(sparse_factor.solve, *where, self.symmetric, b, x, self.flags)
+        run(sparse_factor.solve, *where, self.symmetric, enough, b, x, self.flags)
 
     def remembered(self) -> list[Any]:
         factor = self._factor
@@ -362,12 +377,22 @@ def _symbolic(
     bounds = n * np.arange(n + 1)
     pattern = np.searchsorted(both, bounds), both % n
     elimination = analyse(*pattern, np.frombuffer(kind, dtype=np.int64), enough)
-    into = _into_fronts(elimination, rows, cols, symmetric)
-    return elimination, Entries(np.searchsorted(entries, bounds), cols, into, elimination.place)
+    front, into = _into_fronts(elimination, rows, cols, symmetric)
+    source = np.lexsort((into, front))
+    first = np.searchsorted(front[source], np.arange(len(elimination.fronts.first)))
+    diagonal = np.searchsorted(entries, np.arange(n) * (n + 1))
+    start, short = np.searchsorted(entries, bounds), np.uint32
+    by_rows = (start, cols.astype(short), diagonal.astype(short), elimination.place)
+    by_fronts = (first, source.astype(short), into[source].astype(short))
+    return elimination, Entries(*by_rows, *by_fronts)
 
 
-def _into_fronts(elimination: Elimination, rows: Ints, cols: Ints, symmetric: bool) -> Ints:
-    """Where the entries (rows, cols) stand in the factor; the lower triangle follows the upper one."""
+def _into_fronts(
+    elimination: Elimination, rows: Ints, cols: Ints, symmetric: bool
+) -> tuple[Ints, Ints]:
+    """The fronts of the entries (rows, cols), and where they stand in the factor; the lower triangle
+    follows the upper one.
+    """
     place, fronts = elimination.place, elimination.fronts
     row, col = place[rows], place[cols]
     low, high = np.minimum(row, col), np.maximum(row, col)
@@ -378,7 +403,7 @@ def _into_fronts(elimination: Elimination, rows: Ints, cols: Ints, symmetric: bo
     at = s[front] + np.searchsorted(behind, front * n + high) - fronts.start[front]
     at = np.where(high < first + s[front], high - first, at)
     into = fronts.panel[front] + (low - first) * (s + r)[front] + at
-    return into if symmetric else into + np.where(row > col, elimination.entries, 0)
+    return front, into if symmetric else into + np.where(row > col, elimination.entries, 0)
 
 
 def make_matrix(

@@ -16,12 +16,16 @@ from pliant._numba import inner, kernel
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Shorts = NDArray[np.uint32]
+"""Numbers of entries. They are read in every pass, and half as long stay in the cache twice as well."""
 
 
 _REFINEMENTS = 7
 """Solutions with a factor, at most, that improve each other."""
-_BACKWARD = 1e-12
+EXACT = 1e-12
 """Part of the terms of a row that a solution may leave: as if entries were off by as much."""
+ENOUGH = 1e-10
+"""The same, and part of the right-hand side, where a further Newton iteration takes what is left."""
 _SURE = 1e-4
 """The last improvement is not looked at if one like that before leaves less than this part of it."""
 
@@ -30,13 +34,18 @@ class Entries(NamedTuple):
     """Where the entries of a matrix stand: by rows, as its `data`, and in the factor.
 
     start : (n + 1,) row i is data[start[i]:start[i + 1]]. column : of each entry; in a symmetric matrix
-    i or more. into : places in `Factor.entries`. place : (n,) when each unknown is eliminated.
+    i or more. diagonal : (n,) which of them are on the diagonal. place : (n,) when each unknown is
+    eliminated. front : those of front k are data[source[front[k]:front[k + 1]]] and stand at the places
+    `into` of `Factor.entries`.
     """
 
     start: Ints
-    column: Ints
-    into: Ints
+    column: Shorts
+    diagonal: Shorts
     place: Ints
+    front: Ints
+    source: Shorts
+    into: Shorts
 
 
 class Factor(NamedTuple):
@@ -62,17 +71,21 @@ class Factor(NamedTuple):
 
 
 @inner
-def _load(entries, data, factor):  # type: ignore[no-untyped-def]
-    """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
-    _clear(factor.entries, len(factor.entries))
+def _set_sizes(entries, data, factor):  # type: ignore[no-untyped-def]
+    """Begin the sizes of pivots with the diagonal of a matrix; returns the largest of it."""
     scale = 0.0
     for i in range(len(entries.place)):
-        for k in range(entries.start[i], entries.start[i + 1]):
-            factor.entries[entries.into[k]] = data[k]
-            if entries.column[k] == i:
-                factor.size[entries.place[i]] = abs(data[k])
-                scale = max(scale, abs(data[k]))
+        size = abs(data[entries.diagonal[i]])
+        factor.size[entries.place[i]] = size
+        scale = max(scale, size)
     return scale
+
+
+@inner
+def _load(entries, data, k, factor):  # type: ignore[no-untyped-def]
+    """Put the entries of a matrix that belong to front k there."""
+    for i in range(entries.front[k], entries.front[k + 1]):
+        factor.entries[entries.into[i]] = data[entries.source[i]]
 
 
 @kernel
@@ -81,7 +94,7 @@ def factorise(entries, data, fronts, factor, symmetric, flags):  # type: ignore[
 
     Lost pivots were replaced. The first number is -1 if the matrix is singular.
     """
-    scale = _load(entries, data, factor)
+    scale = _set_sizes(entries, data, factor)
     negative = lost = 0
     taken = factor.sizes[0]
     for k in range(len(fronts.first) - 1):
@@ -90,6 +103,10 @@ def factorise(entries, data, fronts, factor, symmetric, flags):  # type: ignore[
         upper, lower = factor.upper[panel:], factor.lower[panel:]
         left, inverse = factor.left[fronts.left[k] :], factor.inverse[at : at + s]
         _clear(left, r * r)
+        _clear(upper, s * (s + r))
+        if not symmetric:
+            _clear(lower, s * (s + r))
+        _load(entries, data, k, factor)
         for i in range(fronts.child[k], fronts.child[k + 1]):
             c = fronts.children[i]
             local = fronts.local[fronts.start[c] : fronts.start[c + 1]]
@@ -219,11 +236,12 @@ def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ign
 
 
 @kernel
-def solve(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignore[no-untyped-def]
+def solve(entries, data, fronts, factor, symmetric, enough, b, x, flags):  # type: ignore[no-untyped-def]
     """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
 
-    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. flags[2] = 1 if the
-    solution is too rough.
+    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. enough : part of b and
+    of the terms of each row that may be left by a factor without lost pivots, EXACT at least.
+    flags[2] = 1 if the solution is too rough.
     """
     gap, terms = factor.workspace[1], factor.sizes[1]
     n = len(b)
@@ -244,12 +262,14 @@ def solve(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignor
             break
         rate = norm / (size if least == np.inf else least)
         least, backward = norm, worst
-        if worst < _BACKWARD or not rate < 0.5:
+        if worst < EXACT or not rate < 0.5:
             break
-        if flags[1] == 0 and rate * worst < _SURE * _BACKWARD:
+        if flags[1] == 0 and worst < enough and norm < enough * size:
+            break
+        if flags[1] == 0 and rate * worst < _SURE * EXACT:
             _correct(entries, fronts, factor, x)
             break
-    fine = least <= 1e-4 * size or (backward < 1e-12 and flags[1] == 0)
+    fine = least <= 1e-4 * size or (backward < EXACT and flags[1] == 0)
     flags[2] = 0 if fine else 1
 
 

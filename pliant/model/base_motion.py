@@ -100,6 +100,11 @@ class BaseMotion(Effect):
         """Return the name of the rod whose base moves."""
         return self.part
 
+    def shifts_base_along(self) -> tuple[float, ...] | None:
+        """Return its translation, None if it turns the base."""
+        usual = type(self).displaced is BaseMotion.displaced
+        return self.translation if usual and not any(self.rotation) else None
+
     def displaced(
         self, base: MovingFrame, x: float, rate: float, acceleration: float
     ) -> MovingFrame:

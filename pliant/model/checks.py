@@ -235,6 +235,21 @@ def positive(
     return number(part, field, value, unit, remedy, "positive")
 
 
+ACCURACIES = (1e-8, 0.1)
+"""The least and the greatest accuracy, relative to the length, that can be asked for."""
+
+
+def accuracy(part: str, field: str, value: object) -> float:
+    """Return ``value`` as an accuracy relative to the length."""
+    wanted = as_float(value)
+    least, most = ACCURACIES
+    if wanted is None or not least <= wanted <= most:
+        expected = f"a fraction of the length between {least:g} and {most:g}"
+        remedy = "give e.g. 1e-3 for a thousandth of the length"
+        raise DescriptionError(part, field, value, expected, remedy)
+    return wanted
+
+
 def whole_number(value: object) -> int | None:
     """`value` as an int if it is a whole number (NumPy's count, True and False do not)."""
     if isinstance(value, (bool, np.bool_)):

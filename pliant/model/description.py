@@ -185,6 +185,14 @@ class Description:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
         return [effect for effect in self.of(Effect).values() if effect.moves_base_of() == rod]
 
+    def all_motions(self) -> dict[str, list[Any]]:
+        """Return what `motions_of` does for all rods that something moves, by name."""
+        found: dict[str, list[Any]] = {}
+        for effect in self.of(Effect).values():
+            if effect.moves_base_of():
+                found.setdefault(effect.moves_base_of(), []).append(effect)
+        return found
+
     def stations(self, count: int) -> dict[str, Array]:
         """Return evenly spaced arclengths (count,) of each rod by name, metres, both ends included."""
         return {name: np.linspace(0.0, rod.length, count) for name, rod in self.rods.items()}

@@ -83,9 +83,12 @@ class EmbeddedTendon(Effect):
         in between, a function of s, or a Table of them.
     over : (s0, s1) in metres, the stretch that it covers; None for all of it.
     tension : where no input is given, N.
-    friction : coefficient of friction in the channel.
-    sliding : which way the tendon slides: "pull" towards its near end, so that less tension arrives
-        at the far one, or "release", so that more is left there. Also in a motion.
+    friction : coefficient of friction in the channel; a tendon with friction and a given length needs a
+        stiffness.
+    sliding : which way the tendon slid to an equilibrium: "pull" towards its near end, so that less
+        tension arrives at the far one, "release", so that more is left there, or "way": as the loads
+        came on, section by section, with `start` as memory. In a motion the rates tell.
+    creep : rate of sliding below which friction fades in a motion, m/s.
     drive : "tension", or "length" for a reel that pulls in as many metres as the input says, negative
         to pay out. Such a tendon only pulls: where its way is shorter than the tendon, it is slack.
     stiffness : axial stiffness EA of a tendon with a given length, N: it stretches by T / EA of its
@@ -113,7 +116,8 @@ class EmbeddedTendon(Effect):
         "N", "EA, none if it does not stretch", sign="positive", default=None, example="1e4"
     )
     slack: float = quantity("metres", "at rest", sign="zero", default=0.0, example="0.01")
-    sliding: str = holds(Choice("against friction", names=("pull", "release")), "pull")
+    sliding: str = holds(Choice("before an equilibrium", names=("pull", "release", "way")), "pull")
+    creep: float = quantity("m/s", "rate below which friction fades", sign="positive", default=1e-3)
 
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "along"
@@ -132,15 +136,12 @@ class EmbeddedTendon(Effect):
         for field, found in given.items():
             expected = "left out for drive='tension', whose tension is given"
             self.refuse(pulls and found, field, expected, "remove it, or give drive='length'")
-        for field in ("tension", "friction"):
-            expected = "left out for drive='length', whose length is given"
-            found = not pulls and getattr(self, field) > 0.0
-            self.refuse(found, field, expected, "remove it, or give drive='tension'")
-
-    @property
-    def loss(self) -> float:
-        """The friction that takes from the tension away from the near end; below 0 if it adds."""
-        return self.friction if self.sliding == "pull" else -self.friction
+        expected = "left out for drive='length', whose length is given"
+        found = not pulls and self.tension > 0.0
+        self.refuse(found, "tension", expected, "remove it, or give drive='tension'")
+        expected = "given for a tendon with friction and drive='length'"
+        found = not pulls and self.friction > 0.0 and self.stiffness is None
+        self.refuse(found, "stiffness", expected, "give its axial stiffness EA in N, e.g. 1e4")
 
     def auxiliary(self) -> Sequence[Part]:
         """Return the reel of a length-driven tendon, which is fixed to the base of the first rod."""

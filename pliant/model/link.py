@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,6 +31,27 @@ _UNIT = 1.0
 """Length of the rod whose section a link has, m; the sections of links do not vary."""
 
 
+class Same(tuple[Any, ...]):
+    """Some objects as a key: equal to a tuple of the very same objects."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and all(x is y for x, y in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self)))
+
+
+@lru_cache(maxsize=16)
+def _unit_law(of: Same) -> tuple[Array, Array]:
+    """Stiffness and damping (6,) of a rod with a section, a material and a strain damping; the links of
+    a net have the same ones.
+    """
+    rod, middle = Rod("link", _UNIT, of[0], of[1], strain_damping=of[2]), [0.5 * _UNIT]
+    return rod.stiffness(middle)[0], rod.damping(middle)[0]
+
+
 @dataclass(frozen=True, eq=False)
 class Link(Effect):
     """A light elastic beam between two places, clamped at both.
@@ -46,6 +67,8 @@ class Link(Effect):
     kind : of its stretch: "two-way"; "tension" for one that gives way when shortened, as cloth does;
         "compression" for one that gives way when lengthened. Bending, twist and shear are two-way.
     strain_damping : Damping, besides the viscosity of the material.
+    power : of the rates of strain in the damping, which is then in Pa s^power, N m^2 s^power and
+        N s^power; below one it is smoothed where the ends move by less than 1 mm/s or mrad/s.
     beam : True for the shear stiffness of a beam with a moment that varies along it, whose end forces
         are those of Timoshenko's beam for small motions; False for the shear stiffness as it is.
     x_axis : (3,) direction in the world, at rest, to which the local x axis of the section points as
@@ -69,6 +92,7 @@ class Link(Effect):
     )
     beam: bool = holds(Flag("false: the shear stiffness as it is"), True)
     x_axis: tuple[float, ...] | None = holds(Vector("local x at rest, in the world"), None)
+    power: float = quantity("", "of the rates in the damping", sign="positive", default=1.0)
 
     heading: ClassVar[str] = "links"
     place: ClassVar[int] = 9
@@ -76,14 +100,17 @@ class Link(Effect):
 
     def check(self) -> None:
         """Refuse what no rod could be made of, and two equal ends."""
-        Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
+        try:
+            _unit_law(Same((self.section, self.material, self.strain_damping)))
+        except DescriptionError:
+            Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
+            raise
         self.refuse(self.a == self.b, "b", "another place than 'a'", "choose another place")
 
-    @cached_property
+    @property
     def _per_length(self) -> tuple[Array, Array]:
         """Stiffness and damping (6,) of its section as a rod has them, by its material alone."""
-        rod, middle = Rod(self.name, _UNIT, self.section, self.material), [0.5 * _UNIT]
-        return rod.stiffness(middle)[0], rod.damping(middle)[0]
+        return _unit_law(Same((self.section, self.material, None)))
 
     def stiffness(self, length: float) -> Array:
         """Return (6,): EIx, EIy, GJ, N m^2, then shear along x and y and stretch, N.
@@ -144,7 +171,7 @@ class Mesh(Entry):
     name : node k is the body ``name_k``, edge k the link ``name_edge_k``; nodes move freely in space.
     wireframe : its nodes and edges.
     mass : of the whole net, kg, shared by the nodes in proportion to the edges that meet there.
-    section, material, kind, rest, strain_damping, x_axis : of the links, as for `Link`.
+    section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `Link`.
     inertia : of a node, kg m^2; None for that of a ball as wide as half the mean edge.
     fixed : nodes that are fixed in the world: "single-edge" for those with one edge, numbers, or a
         function of a position (3,) in metres.
@@ -170,6 +197,7 @@ class Mesh(Entry):
         Group("one value per strain", cls=Damping, python="Damping(bending=1e-4, axial=0.1)"), None
     )
     x_axis: tuple[float, ...] | None = holds(Vector("local x of links, in the world"), None)
+    power: float = quantity("", "of the rates in the damping", sign="positive", default=1.0)
 
     heading: ClassVar[str] = "meshes"
     word: ClassVar[str] = "mesh"
@@ -227,7 +255,7 @@ class Mesh(Entry):
                 for n in ends
             )
             if bodies[ends[0]] is not None or bodies[ends[1]] is not None:
-                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis)
+                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis, self.power)
                 name = f"{self.name}_edge_{k}"
                 links.append(Link(name, a, b, self.section, self.material, *more))
         return [*(body for body in bodies if body is not None), *links]

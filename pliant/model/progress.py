@@ -92,3 +92,8 @@ def told(progress: Any, what: str, state: Told) -> Iterator[Callable[..., Any] |
         yield show
     finally:
         bar.close()
+
+
+def time_reached(t: float, end: float) -> tuple[float, str]:
+    """Return what a simulation tells of its progress at time t of `end`, s."""
+    return t / end, f"{t:.4g} of {end:.4g} s"

@@ -340,6 +340,10 @@ class Effect(Entry):
         """Return a base after the motion that it makes of its input, with rate and acceleration."""
         return base
 
+    def shifts_base_along(self) -> tuple[float, ...] | None:
+        """Return the shift (3,) of a base per unit of its input, world, m; None if it does more."""
+        return None
+
     def drawing(self, at: Placed) -> Sequence[Primitive]:
         """Return what pictures show of it, at one configuration of the robot."""
         return ()

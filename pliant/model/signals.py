@@ -87,6 +87,11 @@ class Signal(Described, ABC):
         """Return the second derivative at time ``t``, per second squared; corners are left out."""
         return difference(self, t, ACCELERATION)
 
+    def motion_over(self, t: Array) -> Array:
+        """Return value, rate and acceleration (T, 3) at many times ``t`` (T,) in seconds."""
+        rows = [(self(time), self.rate(time), self.acceleration(time)) for time in t.tolist()]
+        return np.array(rows, dtype=float).reshape(-1, 3)
+
     def __add__(self, other: object) -> Sum:
         """Return the sum of this signal and another one or a number."""
         return Sum((self, other))  # type: ignore[arg-type]

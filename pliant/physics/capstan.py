@@ -23,12 +23,18 @@ import numpy as np
 
 from pliant._numba import inner, kernel
 
+INCREMENTS = 16
+"""Load steps, at least, in which loads are brought up where the way decides on friction."""
+STICKS = 1e-4
+"""Way, relative to its length at rest, by which a tendon gives way before it slides."""
+SIGNS = {"pull": 1.0, "release": -1.0, "way": 0.0}
+"""The sign of sliding at rest."""
 _STRAIGHT = 1e-12
 """Sine of the angle below which a tendon is straight."""
 
 
 @inner
-def _turn(a, b, da, db):  # type: ignore[no-untyped-def]
+def turn(a, b, da, db):  # type: ignore[no-untyped-def]
     """Angle between directions a and b (3,), and its derivatives in them, to da and db (3,)."""
     c0, c1, c2 = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
     S = math.sqrt(c0 * c0 + c1 * c1 + c2 * c2)
@@ -68,7 +74,7 @@ def _sliding(rule, k, lengths, rates, h):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _at_rest(rule, k, lengths, was):  # type: ignore[no-untyped-def]
+def at_rest(rule, k, lengths, was):  # type: ignore[no-untyped-def]
     """sigma at point k of a tendon at rest, and its derivative in the way that it slides."""
     if rule[4] == 0.0 or math.isnan(was[0, k]):
         return rule[2], 0.0
@@ -84,7 +90,7 @@ def _at_rest(rule, k, lengths, was):  # type: ignore[no-untyped-def]
 def renew_sliding(rule, lengths, was):  # type: ignore[no-untyped-def]
     """Set `was` (2, K - 1) to the lengths and sigma at the end of a load step."""
     for k in range(was.shape[1]):
-        was[1, k] = _at_rest(rule, k, lengths, was)[0]
+        was[1, k] = at_rest(rule, k, lengths, was)[0]
     for k in range(was.shape[1]):
         was[0, k] = lengths[0, k]
 
@@ -110,12 +116,12 @@ def set_capstan(  # type: ignore[no-untyped-def]
     loss[0] = 0.0
     for k in range(spans):
         if k >= first:
-            phi = _turn(n[k - 1], n[k], da, db)
+            phi = turn(n[k - 1], n[k], da, db)
             s = 0.0 if still else _sliding(rule, k, lengths, rates, h)
             size = math.sqrt(s * s + creep * creep)
             sigma, steep = s / size, creep * creep / size**3 * grow
             if still:
-                sigma, steep = _at_rest(rule, k, lengths, was)
+                sigma, steep = at_rest(rule, k, lengths, was)
             log -= mu * phi * sigma
             _add_direction(n, nb, lengths[2], bend, k - 1, da, -mu * sigma, logs)
             _add_direction(n, nb, lengths[2], bend, k, db, -mu * sigma, logs)

@@ -128,13 +128,13 @@ class PressureChamber(KernelTerm):
         self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
 
     def add_section_stress(
-        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+        self, i: int, s: Array, e: Array, m: Moment, stress: Array, slope: Array
     ) -> None:
         if i == self.i:
             start, end = self.chamber.span(self.part.length)
             inside = (s >= start) & (s <= end)
             sweep = -self.chamber.sweep(s, self.part.length) * inside[:, None]
-            run(add_pressure, u[self.at], 1.0, sweep, stress)
+            run(add_pressure, m.u[self.at], 1.0, sweep, stress)
 
     def symbolic(self, x: Symbols) -> None:
         """The potential -p V of the volume that the strains sweep; p is the pressure in the chamber."""

@@ -7,9 +7,6 @@ With strains (u, v) and offset r = (x, y, 0) the tangent of the line in body axe
 its length is the integral of |t|, and
 
     d|t| = t/|t| . A de,       d2|t| = A^T (1 - tt^T/|t|^2) A / |t|.
-
-Along the line the direction of t turns, seen from the world, by |t x (u x t + u x r' + r'')| / |t|^2
-per metre of the rod, where what comes from changes of the strains along s is left out.
 """
 
 from __future__ import annotations
@@ -41,16 +38,6 @@ def tangent(P, e):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def turning(P, e, t):  # type: ignore[no-untyped-def]
-    """How much a channel with tangent t turns per metre of its rod, rad/m."""
-    ax = e[1] * t[2] - e[2] * t[1] - e[2] * P[DY] + P[DDX]
-    ay = e[2] * t[0] - e[0] * t[2] + e[2] * P[DX] + P[DDY]
-    az = e[0] * t[1] - e[1] * t[0] + e[0] * P[DY] - e[1] * P[DX]
-    cx, cy, cz = t[1] * az - t[2] * ay, t[2] * ax - t[0] * az, t[0] * ay - t[1] * ax
-    return np.sqrt(cx * cx + cy * cy + cz * cz) / (t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
-
-
-@leaf
 def gradient(P, e, felt, out):  # type: ignore[no-untyped-def]
     """Write the derivative (6,) of |t| in the strains e (6,) that are felt (6,); returns |t|."""
     t = tangent(P, e)
@@ -61,43 +48,6 @@ def gradient(P, e, felt, out):  # type: ignore[no-untyped-def]
     for i in range(6):
         out[i] *= felt[i]
     return size
-
-
-@kernel
-def set_shares(rows, tail, friction, e, angle, share):  # type: ignore[no-untyped-def]
-    """Write share (S,): the part exp(-friction angle) of a pull that arrives at the stations.
-
-    angle (1,) : by which the tendon has turned before this channel, and after it, rad.  tail : length
-    of the channel beyond its last station, m.
-    """
-    before = -1.0
-    for s in range(rows.shape[0]):
-        P = rows[s]
-        here = turning(P, e[s], tangent(P, e[s]))
-        angle[0] += P[STEP] * (here if before < 0.0 else 0.5 * (before + here))
-        before = here
-        share[s] = np.exp(-friction * angle[0])
-    angle[0] += tail * before
-
-
-@kernel
-def add_kink(P, e, before, Q, f, after, angle):  # type: ignore[no-untyped-def]
-    """angle_0 += angle between the ends of two channels with rows P, Q at strains e, f.
-
-    before, after (3, 3) : turn the axes of both to common ones.
-    """
-    t, u = tangent(P, e), tangent(Q, f)
-    a, b, c = np.zeros(3), np.zeros(3), np.zeros(3)
-    for i in range(3):
-        for j in range(3):
-            a[i] += before[i, j] * t[j]
-            b[i] += after[i, j] * u[j]
-    c[0], c[1], c[2] = (
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    )
-    angle[0] += np.arctan2(np.sqrt(np.sum(c * c)), np.sum(a * b))
 
 
 @kernel

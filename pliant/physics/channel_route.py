@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.model import DescriptionError
 from pliant.model.routing import Routed, Stretch
@@ -76,6 +75,12 @@ class Channel:
                     "choose another offset or formulation, such as BSpline()",
                 )
 
+    def within(self, s: Array) -> slice | None:
+        """Which of some increasing arclengths s (S,), m, lie in it; None for none of them."""
+        start, end = self.stretch.over
+        inside = np.flatnonzero((s >= start) & (s <= end))
+        return slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else None
+
     def strains(self, state: State) -> Array:
         """Strains (S, 6) at its stations."""
         return state.parts[self.i].strain.e[self.at]
@@ -101,29 +106,19 @@ class ChannelRoute:
             run(channel.add_length, c.rows, c.strains(state), out)
 
     def add_stress_at(
-        self,
-        i: int,
-        s: Array,
-        e: Array,
-        tension: Array,
-        friction: float,
-        stress: Array,
-        slope: Array,
+        self, i: int, s: Array, e: Array, tension: Array, stress: Array, slope: Array
     ) -> None:
         """Add the stress (S, 6) of a tension (1,) at arclengths s (S,) of part i with strains e (S, 6),
-        and to slope (S, 6, 6) its derivative. Friction in the rods before this one is left out.
+        and to slope (S, 6, 6) its derivative.
         """
         for c in (c for c in self.channels if c.i == i):
-            start, end = c.stretch.over
-            inside = np.flatnonzero((s >= start) & (s <= end))
-            if len(inside):
-                at = slice(int(inside[0]), int(inside[-1]) + 1)
-                rows, share = c.table(s[at], np.ones(len(inside))), np.ones(len(inside))
-                if friction:
-                    angle = np.zeros(1)
-                    clear(angle)
-                    run(channel.set_shares, rows, 0.0, friction, e[at], angle, share)
-                given = (rows, share, tension, 1.0, 1.0, np.ones(6), e[at])
+            at = c.within(s)
+            if at is not None:
+                rows, unit = (
+                    c.table(s[at], np.ones(at.stop - at.start)),
+                    np.ones(at.stop - at.start),
+                )
+                given = (rows, unit, tension, 1.0, 1.0, np.ones(6), e[at])
                 run(channel.add_pull, *given, stress[at], slope[at])
 
     def length(self, state: State) -> float:

@@ -144,7 +144,7 @@ class CompliantTerm(ConstraintTerm):
             step.work.parts[i].pb[station] -= arriving[n]
         if step.tangent is None:
             return
-        left, right = (state.frames_jacobian(self.sides) for state in (step.a, step.b))
+        left, right = (self.frames_jacobian(state) for state in (step.a, step.b))
         right = share_b @ right if step.implicit else 0.0 * right
         self._add_rows(step.tangent, slopes @ right, held, 1.0, 0.0)
         self._add_rows(step.tangent, slopes @ share_a @ left, held, 0.0, step.h)

@@ -25,7 +25,7 @@ from pliant.physics.contacts.found import Found
 from pliant.physics.contacts.rest import INCREMENTS, Grip, RestFriction
 from pliant.physics.contacts.search import Search
 from pliant.physics.contract import KernelTerm, Moment, Rows, Step, Term
-from pliant.physics.frame_rows import ROUGHLY, TOUCHING
+from pliant.physics.frame_rows import ROUGHLY, TOUCHING, add_to_rows
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -271,6 +271,9 @@ class HardContact(_Between, Rows):
 
     def gaps(self, state: State) -> Array:
         return self._found(state)[1].gap
+
+    def add_gaps(self, state: State, scale: float, out: Array) -> None:
+        run(add_to_rows, self.gaps(state), scale, self.rows, out)
 
     def violations(self, state: State) -> Array:
         """Overlaps beyond what rods give way."""

@@ -196,10 +196,10 @@ class Term:
         """Set its rows of z as balance has them at the strains `work.met` of a state."""
 
     def add_section_stress(
-        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+        self, i: int, s: Array, e: Array, m: Moment, stress: Array, slope: Array
     ) -> None:
         """Add its stress (S, 6) at arclengths s (S,) of rod i with strains e (S, 6), N m and N, and to
-        slope (S, 6, 6) its derivative; that of linear elasticity is known.
+        slope (S, 6, 6) its derivative, at a moment at rest; that of linear elasticity is known.
         """
 
     def add_held_stress(
@@ -411,6 +411,10 @@ class Rows(Term):
     def gaps(self, state: State) -> Array:
         """Gaps (len(rows),) of hard rows at a configuration."""
         raise NotImplementedError
+
+    def add_gaps(self, state: State, scale: float, out: Array) -> None:
+        """Add scale times the gaps to its rows of out (total,)."""
+        out[self.rows] += scale * self.gaps(state)
 
     def violations(self, state: State) -> Array:
         """What of the gaps (len(rows),) has to be closed."""

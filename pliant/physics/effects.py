@@ -209,8 +209,22 @@ class Effects:
         return [term.pairs() for term in self.terms]
 
     def tangent(self, symmetric: bool) -> Tangent:
-        """A tangent for one owner, who may keep its factor."""
-        return new_tangent(self.tree, self.pairs(), symmetric, self._enough)
+        """A tangent for one owner, who may keep its factor; all share their slots."""
+        if symmetric not in self._tangents:
+            self._tangents[symmetric] = new_tangent(
+                self.tree, self.pairs(), symmetric, self._enough
+            )
+        return self._tangents[symmetric].alike()
+
+    @cached_property
+    def _tangents(self) -> dict[bool, Tangent]:
+        """By whether they are symmetric, tangents that are there to be copied."""
+        return {}
+
+    def mass_tangent(self) -> Tangent:
+        """Storage of the mass matrix with all rows, which springs and links do not couple."""
+        pairs = [term.pairs() if term in self.rows else [] for term in self.terms]
+        return new_tangent(self.tree, pairs, True, self._enough, coupled=False)
 
     @cached_property
     def _enough(self) -> list[tuple[list[int], list[int]]]:

@@ -17,14 +17,14 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.arrays import clear
-from pliant.engine.program import ask, run
+from pliant.engine.program import run
 from pliant.model.registry import Effect
 from pliant.physics import channel
-from pliant.physics.channel_route import Channel, ChannelRoute
+from pliant.physics.channel_columns import ChannelColumns
+from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import Moment, Step
 from pliant.physics.path_rows import ElasticPathRow, PathRow, meet_secant
-from pliant.rods.contract import Array, Ints
-from pliant.tree import collect
+from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
@@ -42,26 +42,14 @@ class ChannelRow(PathRow):
     def close(self, tree: Tree) -> None:
         super().close(tree)
         self.rest[0] += self.route.length(tree.rest) - self.route.straight
-        own = [self._numbers(tree, c) for c in self.route.channels]
         every = [tree.frame_columns(*side) for side in self.sides]
-        flat = [*every, *(part.ravel() for pair in own for part in pair)]
-        columns = np.unique(np.concatenate(flat))
-        self.columns = columns[columns >= 0]
-        self._places = [self._find(numbers) for numbers in every]
-        self._own = [(self._find(numbers), self._find(base)) for numbers, base in own]
+        self._channel_columns = ChannelColumns(tree, self.route.channels, every)
+        self.columns = self._channel_columns.columns
+        self._places = [self._channel_columns.find(numbers) for numbers in every]
         self._augmented = False
         counts = np.cumsum([6 * len(self.sides), *(6 * len(c.rows) for c in self.route.channels)])
         self._at_strains = [slice(a, b) for a, b in pairwise(counts.tolist())]
         self._unit = [np.ones(len(c.rows)) for c in self.route.channels]
-
-    @staticmethod
-    def _numbers(tree: Tree, c: Channel) -> tuple[Ints, Ints]:
-        """Numbers of the entries (E, n) of a rod, and of the columns (b,) that move its base."""
-        return c.part.index, tree.base_columns(c.i)
-
-    def _find(self, numbers: Ints) -> Ints:
-        """Places of numbers among the columns, -1 for none."""
-        return np.where(numbers >= 0, np.searchsorted(self.columns, np.maximum(numbers, 0)), -1)
 
     # -- measure -----------------------------------------------------------------------------------
 
@@ -82,18 +70,8 @@ class ChannelRow(PathRow):
 
     def _in_columns(self, state: State, slopes: Array) -> Array:
         A = super()._in_columns(state, slopes)
-        for c, at, places in zip(self.route.channels, self._at_strains, self._own, strict=True):
-            part, here = c.part, state.parts[c.i]
-            E, n = part.map.elements.shape
-            rows, lifted = np.zeros((E, part.map.m)), np.zeros((E, 1, n))
-            clear(rows)
-            where = (here.strain.element[c.at], here.strain.B[c.at])
-            run(collect.add_vector, *where, slopes[0, at].reshape(-1, 6), rows)
-            ask(part.map.lift_rows, here.c, rows.reshape(E, 1, -1), lifted)
-            run(add_entries, lifted, places[0], A[0])
-            if len(places[1]):
-                above = state.base_jacobian(c.i)
-                run(add_base_entries, part.base_elements, lifted, above, places[1], A[0])
+        own = [slopes[0, at].reshape(-1, 6) for at in self._at_strains]
+        self._channel_columns.add(state, own, A[0])
         return A
 
     def _add_wrench(self, work: Work, slopes: Array, force: Array, scale: float) -> None:
@@ -153,7 +131,7 @@ class ChannelRow(PathRow):
     ) -> None:
         force = np.zeros(1)
         run(take_force, self.rows, z, force)
-        self.route.add_stress_at(i, s, e, force, 0.0, stress, slope)
+        self.route.add_stress_at(i, s, e, force, stress, slope)
 
     def own_length(self, state: State) -> float:
         """Length of the tendon in its channels and between them, m."""
@@ -207,24 +185,6 @@ def embedded_row(
         row.stiffness_EA = stiffness
     row.route = route
     return row
-
-
-@kernel
-def add_entries(lifted, places, out):  # type: ignore[no-untyped-def]
-    """out[places] += lifted (E, 1, n), places (E, n), where there is a place."""
-    for e in range(places.shape[0]):
-        for i in range(places.shape[1]):
-            if places[e, i] >= 0:
-                out[places[e, i]] += lifted[e, 0, i]
-
-
-@kernel
-def add_base_entries(elements, lifted, above, places, out):  # type: ignore[no-untyped-def]
-    """out[places] += lifted[elements, 0, :6] above, above (6, b), places (b,)."""
-    for k in range(elements.shape[0]):
-        for j in range(places.shape[0]):
-            for a in range(6):
-                out[places[j]] += lifted[elements[k], 0, a] * above[a, j]
 
 
 @kernel

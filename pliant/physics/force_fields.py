@@ -156,6 +156,11 @@ class ForceFields(Rows):
     def gaps(self, state: State) -> Array:
         return self.strains(state.parts[self.i].strain.e - self.e0).ravel()
 
+    def add_gaps(self, state: State, scale: float, out: Array) -> None:
+        part, e = self.part, state.parts[self.i].strain.e
+        fields = (part.field_w, self.fields.values, part.field_rows, self.fields.index)
+        run(add_field_gaps, *fields, part.field_index, self.element, e, self.e0, scale, out)
+
     def add_gap_rates(
         self,
         state: State,
@@ -357,6 +362,17 @@ def add_field_loss(w, N, rows, index, element, lag, rate, settle, scale, work, o
         for i in range(count):
             for j in range(count):
                 out[0] += scale * plain[r, i] * settle[r, i, j] * slow[r, j]
+
+
+@kernel
+def add_field_gaps(w, N, rows, index, at, element, e, e0, scale, out):  # type: ignore[no-untyped-def]
+    """out[at[i, r]] += scale sum_s w_r N_i (e - e0)_row, at (count, R)."""
+    S, p = N.shape
+    for s in range(S):
+        for r in range(rows.shape[0]):
+            strain = e[s, rows[r]] - e0[s, rows[r]]
+            for i in range(p):
+                out[at[index[element[s], i], r]] += scale * w[s, r] * N[s, i] * strain
 
 
 @kernel

@@ -29,6 +29,8 @@ from pliant.tree.work import Work
 
 TOUCHING = 1e-9
 """Gap, relative to the longest part, below which a row touches."""
+_ROUNDING = 1e-12
+"""Part of the slopes of all sides below which their sum is rounding error."""
 ROUGHLY = (1e-2, 1e3)
 """In a motion, part of the largest rate that a row that touches may part with, and how much larger gaps
 may be."""
@@ -53,8 +55,14 @@ class FrameRows(Rows):
         if self.compliance:
             stiffness = min(stiffness, 0.5 / self.compliance)
         self.stiffness = np.full(len(self.rows), stiffness)
-        self.columns = np.concatenate([tree.frame_columns(*side) for side in self.sides])
+        self._set_columns(np.concatenate([tree.frame_columns(*side) for side in self.sides]))
         self._near = TOUCHING * tree.length
+
+    def _set_columns(self, numbers: Ints) -> None:
+        """Set the numbers `columns` (c,), each once, from those of one side after the other."""
+        self.columns, self._merged = numbers, np.arange(0)
+        if len(np.unique(numbers)) < len(numbers):
+            self.columns, self._merged = np.unique(numbers, return_inverse=True)
 
     def pairs(self) -> list[Pair]:
         rows, columns = self.rows[None], self.columns[None]
@@ -69,12 +77,11 @@ class FrameRows(Rows):
         if self.one_sided or not self.hard or len(self.sides) < 2:
             return []
         free = np.concatenate([part.joint_index for part in tree.parts])
-        A, found, at = self.jacobian(tree.rest), [], 0
+        A, found = self.jacobian(tree.rest), []
         for side in self.sides:
             columns = tree.frame_columns(*side)
-            block, at = A[:, at : at + len(columns)], at + len(columns)
-            own = (columns < tree.size) & ~np.isin(columns, free)
-            sizes = np.linalg.svd(block[:, own], compute_uv=False)
+            own = np.isin(self.columns, columns) & (self.columns < tree.size)
+            sizes = np.linalg.svd(A[:, own & ~np.isin(self.columns, free)], compute_uv=False)
             if np.sum(sizes > TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
                 met = columns[columns < tree.size]
                 found.append((self.rows.tolist(), met.tolist()))
@@ -105,6 +112,9 @@ class FrameRows(Rows):
 
     def gaps(self, state: State) -> Array:
         return self.measured(state)[0]
+
+    def add_gaps(self, state: State, scale: float, out: Array) -> None:
+        run(add_to_rows, self.measured(state)[0], scale, self.rows, out)
 
     def violations(self, state: State) -> Array:
         gaps = self.gaps(state)
@@ -144,10 +154,21 @@ class FrameRows(Rows):
         """Derivative (r, c) of the gaps in the numbers of `columns`."""
         return self._in_columns(state, self.measured(state)[1])
 
-    def _in_columns(self, state: State, slopes: Array) -> Array:
+    def frames_jacobian(self, state: State) -> Array:
+        """Twists (6 K, c) of the frames of all sides in the numbers of `columns`."""
         J = state.frames_jacobian(self.sides)
+        if not len(self._merged):
+            return J
+        merged = np.zeros((len(J), len(self.columns)))
+        run(merge_columns, J, self._merged, merged)
+        return merged
+
+    def _in_columns(self, state: State, slopes: Array) -> Array:
+        J = self.frames_jacobian(state)
         A = np.zeros((len(slopes), J.shape[1]))
         run(multiply, slopes, J, A)
+        if len(self._merged):
+            run(clear_rounding, slopes, J, self.row_weights, A)
         return A
 
     def _add_rows(
@@ -236,7 +257,7 @@ class FrameRows(Rows):
         K, c = 6 * len(self.sides), A.shape[1]
         bent, curved = np.zeros((K, K)), np.zeros((1, c, c))
         self.bend(m.state, force, bent)
-        J = m.state.frames_jacobian(self.sides)
+        J = self.frames_jacobian(m.state)
         run(add_forms, J, bent, A, held, self.stiffness, curved[0])
         m.tangent.add(m.tangent.effects[self.number][2], curved)
 
@@ -297,11 +318,45 @@ def multiply(A, B, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def merge_columns(J, places, out):  # type: ignore[no-untyped-def]
+    """out (6 K, c)[:, places] = sums of the columns of J."""
+    for i in range(J.shape[0]):
+        for b in range(out.shape[1]):
+            out[i, b] = 0.0
+        for j in range(J.shape[1]):
+            out[i, places[j]] += J[i, j]
+
+
+@kernel
+def clear_rounding(slopes, J, weights, A):  # type: ignore[no-untyped-def]
+    """Set entries of A = slopes J (r, c) to zero that are rounding errors: frames of one rigid piece
+    move alike. weights (r,) make rows plain numbers.
+    """
+    for j in range(A.shape[1]):
+        most = 0.0
+        for i in range(A.shape[0]):
+            size = 0.0
+            for k in range(J.shape[0]):
+                size += abs(slopes[i, k] * J[k, j])
+            most = max(most, weights[i] * size)
+        for i in range(A.shape[0]):
+            if weights[i] * abs(A[i, j]) <= _ROUNDING * most:
+                A[i, j] = 0.0
+
+
+@kernel
 def scale_rows(A, held, scale, out):  # type: ignore[no-untyped-def]
     """out (r, c) = diag(held scale) A."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = held[i] * scale[i] * A[i, j]
+
+
+@kernel
+def add_to_rows(values, scale, rows, out):  # type: ignore[no-untyped-def]
+    """out[rows] += scale values (r,)."""
+    for i in range(rows.shape[0]):
+        out[rows[i]] += scale * values[i]
 
 
 @kernel

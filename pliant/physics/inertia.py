@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import inner, kernel
+from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
 from pliant.lie.leaves import add_hat
+from pliant.lie.plane import half_turn, increment_slopes, log
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
 from pliant.lie.tuples import add, apply, dot, read_vector, transpose, write_vector
 
@@ -130,3 +131,45 @@ def _momentum_tangent(M, eta, h, x, N, A, D, k):  # type: ignore[no-untyped-def]
             for a in range(6):
                 v += (A[a, i] * M[a] / h + 0.5 * N[i, a]) * D[a, j]
             k[i, j] = v
+
+
+@kernel
+def flat_momentum(axis, M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-untyped-def]
+    """`step_momentum` of frames that move in a plane, normal to an axis of theirs. Only entries in the
+    plane are written: a moment, two forces.
+    """
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    rate = 1.0 / h
+    for s in range(M.shape[0]):
+        A, B = ga[s], gb[s]
+        co, si, p, q = 0.0, 0.0, 0.0, 0.0
+        for r in range(3):
+            co += A[r, i] * B[r, i]
+            si += A[r, j] * B[r, i]
+            p += A[r, i] * (B[r, 3] - A[r, 3])
+            q += A[r, j] * (B[r, 3] - A[r, 3])
+        half = half_turn(co, si)
+        w, f, g = log(half[0], half[1], p, q)
+        x = 0.5 * w
+        a, b = increment_slopes(x)
+        eta[s, axis], eta[s, 3 + i], eta[s, 3 + j] = rate * w, rate * f, rate * g
+        m0, m1, m2 = rate * M[s, axis], rate * M[s, 3 + i], rate * M[s, 3 + j]
+        m, ni, nj = m0 * w, m1 * f, m2 * g
+        ui, uj = -b * f - 0.5 * g, 0.5 * f - b * g
+        ti, tj = 0.5 * g - b * f, -b * g - 0.5 * f
+        pa[s, axis], pb[s, axis] = m + ui * ni + uj * nj, m + ti * ni + tj * nj
+        pa[s, 3 + i], pa[s, 3 + j] = a * ni - x * nj, a * nj + x * ni
+        pb[s, 3 + i], pb[s, 3 + j] = a * ni + x * nj, a * nj - x * ni
+        if tangent:
+            slopes = (a, x, ti, tj)
+            _write_row(k[s, axis], axis, m0, ui * m1 + 0.5 * nj, uj * m2 - 0.5 * ni, slopes)
+            _write_row(k[s, 3 + i], axis, -0.5 * nj, a * m1, -x * m2, slopes)
+            _write_row(k[s, 3 + j], axis, 0.5 * ni, x * m1, a * m2, slopes)
+
+
+@leaf
+def _write_row(row, axis, y0, y1, y2, slopes):  # type: ignore[no-untyped-def]
+    """Row of the derivative: y times that of log(ga^-1 gb) in the twist of gb."""
+    a, x, ti, tj = slopes
+    row[axis] = y0 + y1 * ti + y2 * tj
+    row[3 + (axis + 1) % 3], row[3 + (axis + 2) % 3] = y1 * a + y2 * x, y2 * a - y1 * x

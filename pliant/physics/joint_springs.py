@@ -1,20 +1,24 @@
-"""Springs and dampers in joints: -k (d - rest) - c v on the coordinates of a joint."""
+"""Springs and dampers in joints: -k (d - rest) - c |v|^power sign(v) on the coordinates of a joint."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from pliant.engine.arrays import combine, take
 from pliant.engine.program import ask, run
+from pliant.model.checks import as_float
 from pliant.physics.contract import Moment, Step, Term
 from pliant.physics.joint_terms import (
     JointTerm,
     add_force,
     add_form,
-    add_product,
+    add_losses,
     multiply,
+    set_dampers,
 )
-from pliant.physics.symbolic import Symbols
+from pliant.physics.symbolic import Symbols, damper_force
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -30,6 +34,7 @@ class JointSpring(JointTerm):
     def __init__(self, tree: Tree, i: int) -> None:
         super().__init__(tree, i)
         self.stiffness, self.damping = self.joint.each("stiffness"), self.joint.each("damping")
+        self.power = self.joint.each("power")
         self.rest = self.joint.relaxed
         self._unit = np.eye(self.nv)
 
@@ -43,16 +48,16 @@ class JointSpring(JointTerm):
         d, T = self.values(m.state)
         s, index = self._stress(d), self.part.joint_index
         run(add_force, 1.0, T, s, index, m.work.residual)
+        rates, slopes = np.zeros(self.nv), np.zeros(self.nv)
         if m.v is not None:
-            rates = np.zeros(self.nv)
             take(m.v, index, rates)
-            run(multiply, self.damping, rates)
-            run(add_force, 1.0, self._unit, rates, index, m.work.residual)
+        run(set_dampers, self.damping, self.power, 1.0, rates, slopes)
+        run(add_force, 1.0, self._unit, rates, index, m.work.residual)
         if m.tangent is not None:
             block = self.new_block()
             ask(self.joint.add_curvature, self.coordinates(m.state), s, block)
             run(add_form, 1.0, T, self.stiffness, T, block)
-            run(add_form, m.speed, self._unit, self.damping, self._unit, block)
+            run(add_form, m.speed, self._unit, slopes, self._unit, block)
             self.add_block(m.tangent, block)
 
     def _add_impulse(self, step: Step, share: float, at: State) -> None:
@@ -63,22 +68,20 @@ class JointSpring(JointTerm):
         combine(1.0 - mean, da, mean, db, d)
         T = Ta if at is step.a else Tb
         run(add_force, share * step.h, T, self._stress(d), index, step.work.residual)
-        change, _ = self.change(step.a, step.b)
-        run(multiply, self.damping, change)
+        change, slopes = self.change(step.a, step.b)[0], np.zeros(self.nv)
+        run(set_dampers, self.damping, self.power, step.h, change, slopes)
         run(add_force, share, self._unit, change, index, step.work.residual)
 
     def go(self, step: Step) -> None:
         self._add_impulse(step, step.first, step.a)
         if step.tangent is not None:
             block = self.new_block()
-            Ta, Tb, X = (
-                self.values(step.a)[1],
-                self.values(step.b)[1],
-                self.change(step.a, step.b)[1],
-            )
+            Ta, Tb, slopes = self.values(step.a)[1], self.values(step.b)[1], np.zeros(self.nv)
+            change, X = self.change(step.a, step.b)
+            run(set_dampers, self.damping, self.power, step.h, change, slopes)
             if step.implicit:
                 run(add_form, 0.5 * step.h * step.first, Ta, self.stiffness, Tb, block)
-            run(add_form, step.first, self._unit, self.damping, X, block)
+            run(add_form, step.first, self._unit, slopes, X, block)
             self.add_block(step.tangent, block)
 
     def arrive(self, step: Step) -> None:
@@ -91,7 +94,16 @@ class JointSpring(JointTerm):
         told = given is not None and None not in np.atleast_1d(np.array(given, dtype=object))
         rest = x.number(source, "joint.rest") if told else x.math.DM(self.rest)
         x.store(0.5 * x.math.sum1(k * (d - rest) ** 2))
-        x.drive(self.i, -c * v)
+        x.drive(self.i, -self._damping(x, c, x.number(source, "joint.power"), v))
+
+    def _damping(self, x: Symbols, c: Any, power: Any, v: Any) -> Any:
+        """Forces (nv, 1) of the dampers with symbols."""
+        ones = x.math.DM.ones(self.nv)
+        one = as_float(power) is not None
+        powers = [power] * self.nv if one else x.math.vertsplit(power * ones)
+        pairs = zip(x.math.vertsplit(c * ones), powers, x.math.vertsplit(v), strict=True)
+        forces = [damper_force(x, *given) for given in pairs]
+        return x.math.vertcat(*forces)
 
     def energy(self, state: State, u: Array) -> float:
         d = self.joint.values(state.q[self.part.joint_slice]) - self.rest
@@ -101,7 +113,7 @@ class JointSpring(JointTerm):
         assert m.v is not None
         rates = np.zeros(self.nv)
         take(m.v, self.part.joint_index, rates)
-        run(add_product, scale, self.damping, rates, out)
+        run(add_losses, scale, self.damping, self.power, rates, out)
 
 
 def terms(tree: Tree) -> list[Term]:

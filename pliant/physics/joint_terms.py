@@ -14,6 +14,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import clear
 from pliant.engine.program import ask
 from pliant.physics.contract import KernelTerm
+from pliant.physics.rope_law import damper
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -79,10 +80,20 @@ def add_form(scale, left, k, right, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_product(scale, c, x, out):  # type: ignore[no-untyped-def]
-    """out_0 += scale sum c_i x_i^2."""
+def set_dampers(c, power, h, x, slopes):  # type: ignore[no-untyped-def]
+    """Replace changes x (n,) in h seconds by the impulses of dampers, and write their derivatives
+    slopes (n,); with h = 1, rates by forces.
+    """
     for i in range(c.shape[0]):
-        out[0] += scale * c[i] * x[i] * x[i]
+        force, slope = damper(c[i], power[i], x[i] / h)
+        x[i], slopes[i] = h * force, slope
+
+
+@kernel
+def add_losses(scale, c, power, x, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale times the power that dampers lose at rates x (n,)."""
+    for i in range(c.shape[0]):
+        out[0] += scale * damper(c[i], power[i], x[i])[0] * x[i]
 
 
 @kernel

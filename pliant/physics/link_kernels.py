@@ -28,10 +28,10 @@ import numpy as np
 
 from pliant._numba import inner, kernel
 from pliant.lie import operators as op
+from pliant.lie.leaves import add_hat
 from pliant.lie.se3_kernels import (
     Ad_inverse_array,
     ad_array,
-    dexp_array,
     dexp_inverse_array,
     exp_pose_array,
     multiply_array,
@@ -45,6 +45,8 @@ _FOLDED = 2.0
 """Angle between the end frames from which on a link may be bent by more than half a turn, rad."""
 _POINT = 1e-300
 """Distance of two ends below which a link has no direction, m."""
+_TURNED = 1e-4
+"""Turn in a step below which the tangent of a quarter of it is that quarter, rad."""
 _CLOSE = 1e-9
 """Change of a strain measure below which a secant is a tangent."""
 
@@ -297,7 +299,11 @@ def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
     """Write the frame gm in the middle of a step and its shares Aa, Ab to A (2, 6, 6), see `between`.
 
     first : True for gm = ga, which all of ga and nothing of gb moves. As functions of z = ad(xi) the
-    shares are 1 / (1 + exp(z/2)) and 1 / (1 + exp(-z/2)), so that Aa = 1 - Ab.
+    shares are 1 / (1 + exp(z/2)) and 1 / (1 + exp(-z/2)), so that Aa = 1 - Ab. With the pose (R, p) of
+    exp(xi/2) and the turn phi n of xi,
+
+        Ab = [[a, 0], [w^, a]],   a = 1 / (1 + R^T) = (1 + tan(phi/4) n^) / 2,
+        w = det(a) (1 + R^T) p,   det(a) = (1 + tan(phi/4)^2) / 8,   1 - a = a^T.
     """
     if first:
         for i in range(4):
@@ -307,22 +313,27 @@ def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
             for j in range(6):
                 A[0, i, j], A[1, i, j] = (1.0 if i == j else 0.0), 0.0
         return
-    twists, operators = np.empty((2, 6)), np.empty((2, 6, 6))
-    x, half, L, R = twists[0], twists[1], operators[0], operators[1]
-    relative_array(op.EXP, ga, gb, x)
+    x, h = np.empty(6), np.empty((4, 4))
+    angle = relative_array(op.EXP, ga, gb, x)
     for i in range(6):
-        half[i] = 0.5 * x[i]
-    dexp_array(half, L)
-    dexp_inverse_array(x, R)
-    for i in range(6):
-        for j in range(6):
-            v = 0.0
-            for k in range(6):
-                v += L[i, k] * R[k, j]
-            A[1, i, j] = 0.5 * v
-            A[0, i, j] = (1.0 if i == j else 0.0) - A[1, i, j]
-    exp_pose_array(half, gm)
-    multiply_array(ga, gm, gm)
+        x[i] *= 0.5
+    exp_pose_array(x, h)
+    multiply_array(ga, h, gm)
+    share = np.tan(0.25 * angle) / angle if angle > _TURNED else 0.25
+    t0, t1, t2 = 2.0 * share * x[0], 2.0 * share * x[1], 2.0 * share * x[2]
+    det = 0.125 * (1.0 + t0 * t0 + t1 * t1 + t2 * t2)
+    for i in range(3):
+        x[i] = det * (h[i, 3] + h[0, i] * h[0, 3] + h[1, i] * h[1, 3] + h[2, i] * h[2, 3])
+    for end in range(2):
+        sign = 2.0 * end - 1.0
+        for i in range(3):
+            for j in range(3):
+                A[end, i, 3 + j] = 0.0
+                A[end, i, j] = A[end, 3 + i, 3 + j] = 0.5 if i == j else 0.0
+                A[end, 3 + i, j] = 0.0
+        for at in (0, 3):
+            add_hat(A[end], at, at, t0, t1, t2, 0.5 * sign)
+        add_hat(A[end], 3, 0, x[0], x[1], x[2], sign)
 
 
 @kernel
@@ -397,7 +408,7 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
     x, ea, eb, rates = vectors[0], vectors[1], vectors[2], vectors[3]
     stress, slope = vectors[4], vectors[5]
     T, U, Ub, B = slopes[0], slopes[1], slopes[2], slopes[3]
-    A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
+    A, middles, pull = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4)), np.empty((2, 6))
     _set_measured(used, ga, Q, c, ea)
     if tangent:
         _measure(used, gb, Q, c, x, T, B)
@@ -406,10 +417,6 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
         _set_measured(used, gb, Q, c, eb)
     for i in range(6):
         rates[i] = (eb[i] - ea[i]) / h
-    for end in range(2):
-        _middle(ga[end], gb[end], middles[end], A[end], not implicit)
-    _measure(used, middles, Q, c, x, T, B)
-    _set_strain(x, T, c, slope, U)
     if implicit:
         _stress(rule, ea, eb, rates, 0.0, h, stress, slope)
     else:
@@ -417,17 +424,18 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
         for i in range(6):
             slope[i] = damper(rule[1, i], rule[5, i], rates[i])[1] / h
     for end in range(2):
+        _middle(ga[end], gb[end], middles[end], A[end], not implicit)
+    _pull(used, middles, Q, c, stress, pull)
+    for end in range(2):
         for j in range(6):
             leaving[end, j], arriving[end, j] = 0.0, 0.0
-        for k in range(6):
-            impulse = 0.0
-            for i in range(6):
-                impulse += h * U[i, 6 * end + k] * stress[i]
-            for j in range(6):
-                leaving[end, j] += A[end, 0, k, j] * impulse
-                arriving[end, j] -= A[end, 1, k, j] * impulse
+            for k in range(6):
+                leaving[end, j] += h * A[end, 0, k, j] * pull[end, k]
+                arriving[end, j] -= h * A[end, 1, k, j] * pull[end, k]
     if not tangent:
         return
+    _measure(used, middles, Q, c, x, T, B)
+    _set_strain(x, T, c, ea, U)
     bent = np.zeros((12, 12))
     if implicit:
         _add_curvature(used, middles, x, T, B, c, stress, bent)
@@ -462,6 +470,45 @@ def _set_moved(h, A, bent, U, slope, Ub, H):  # type: ignore[no-untyped-def]
                 H[6 * end + i, b] += s * row[b]
 
 
+@inner
+def _pull(used, g, Q, c, stress, p):  # type: ignore[no-untyped-def]
+    """Write the gradients p (2, 6) at frames g (2, 4, 4) that a stress (6,) makes."""
+    x, f, n = np.empty(6), np.empty(6), np.empty(3)
+    if used.shape[0] > 0:
+        T, B = np.empty((6, 12)), np.empty((6, 12))
+        _measure(used, g, Q, c, x, T, B)
+        for end in range(2):
+            for j in range(6):
+                p[end, j] = 0.0
+                for i in range(6):
+                    p[end, j] += T[i, 6 * end + j] * stress[i]
+        return
+    poses, A = np.empty((3, 4, 4)), np.empty((6, 6))
+    multiply_array(g[0], Q[0], poses[0])
+    multiply_array(g[1], Q[1], poses[1])
+    relative_array(op.EXP, poses[0], poses[1], x)
+    _unfold(x, c[0])
+    exp_pose_array(x, poses[2])
+    _set_stretch_slope(x, c, n)
+    for i in range(3):
+        f[i], f[3 + i] = stress[i], stress[3 + i] + stress[5] * n[i]
+    f[5] -= stress[5]
+    dexp_inverse_array(x, A)
+    for j in range(6):
+        x[j] = 0.0
+        for i in range(6):
+            x[j] += A[i, j] * f[i]
+    Ad_inverse_array(poses[2], A)
+    for j in range(6):
+        f[j] = 0.0
+        for i in range(6):
+            f[j] -= A[i, j] * x[i]
+    for at in (0, 3):
+        for j in range(3):
+            p[0, at + j] = Q[0, j, 0] * f[at] + Q[0, j, 1] * f[at + 1] + Q[0, j, 2] * f[at + 2]
+            p[1, at + j] = Q[1, j, 0] * x[at] + Q[1, j, 1] * x[at + 1] + Q[1, j, 2] * x[at + 2]
+
+
 @kernel
 def add_at(p, H, end, tangent, station, to_p, to_k):  # type: ignore[no-untyped-def]
     """Add gradients p (2, 6) and their derivatives H (12, 12) at one end to those of its station."""
@@ -487,10 +534,13 @@ def add_loss(used, ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-u
     """out_0 += scale times the power that a link loses: in a step of h seconds from ga to gb (2, 4, 4),
     or (h = 0) at the twists (2, 6) of the frames gb.
     """
-    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
-    T, U, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    ea, eb, rates = np.empty(6), np.empty(6), np.zeros(6)
     _set_measured(used, ga, Q, rule[4], ea)
-    _measure(used, gb, Q, rule[4], x, T, B)
-    _set_strain(x, T, rule[4], eb, U)
-    _set_rates(U, twists, rates)
+    if h > 0.0:
+        _set_measured(used, gb, Q, rule[4], eb)
+    else:
+        x, T, U, B = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+        _measure(used, gb, Q, rule[4], x, T, B)
+        _set_strain(x, T, rule[4], eb, U)
+        _set_rates(U, twists, rates)
     out[0] += scale * _stress(rule, ea, eb, rates, 0.0, h, np.empty(6), np.empty(6))

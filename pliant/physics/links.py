@@ -47,9 +47,9 @@ class LinkTerm(TwoFrameTerm):
         rest, kinds = np.zeros(6), np.zeros(6)
         rest[5], kinds[5] = link.rest * length, KINDS.index(link.kind)
         whole = link.rest * length
-        damping = link.damping(whole) / whole
+        damping = link.damping(whole) / whole**link.power
         laws = [link.stiffness(whole) / whole, damping, rest, kinds]
-        laws += [link.lengthening(whole), np.ones(6)]
+        laws += [link.lengthening(whole), np.full(6, link.power)]
         self.rule = np.array(laws)
         self.rule[4, 0] = 2.0 / np.pi * whole
         self.needs_twists = bool(damping.any())

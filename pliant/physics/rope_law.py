@@ -84,3 +84,10 @@ def set_force(rule, lengths, rates, speed, h, implicit, tension, slope, loss):  
     slope[0] = grown + damped_slope
     for i in range(tension.shape[0]):
         tension[i] = force + damped
+
+
+@kernel
+def add_work(u, lengths, out):  # type: ignore[no-untyped-def]
+    """out_0 -= u_0 times the change of length from a to b."""
+    for i in range(lengths.shape[1]):
+        out[0] -= u[0] * (lengths[1, i] - lengths[0, i])

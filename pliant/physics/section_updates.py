@@ -56,7 +56,7 @@ class UpdatedSections(KernelTerm):
         return sigma, full
 
     def add_section_stress(
-        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+        self, i: int, s: Array, e: Array, m: Moment, stress: Array, slope: Array
     ) -> None:
         if i == self.i:
             sigma, full = self._added(s, np.ascontiguousarray(e))

@@ -108,10 +108,10 @@ class StrainTerm(OwnTerm):
         self._add(w, at.strain.e, self.values(m.u), f, 0.0 if m.tangent is None else f)
 
     def add_section_stress(
-        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+        self, i: int, s: Array, e: Array, m: Moment, stress: Array, slope: Array
     ) -> None:
         if i == self.i:
-            factor, values = self.factor(u), self.values(u)
+            factor, values = self.factor(m.u), self.values(m.u)
             stress += factor * self.law("stress", s, e, values)
             slope += factor * self.law("stiffness", s, e, values)
 

@@ -14,20 +14,15 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Tendon
-from pliant.physics.capstan import renew_sliding, set_capstan
+from pliant.physics.capstan import INCREMENTS, SIGNS, STICKS, renew_sliding, set_capstan
 from pliant.physics.contract import Moment, Term
 from pliant.physics.path_rows import ElasticPathRow, PathRow
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
-from pliant.physics.rope_law import add_scaled, set_force
+from pliant.physics.rope_law import add_scaled, add_work, set_force
 from pliant.physics.symbolic import Symbols, path_length
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
-
-_INCREMENTS = 16
-"""Load steps, at least, in which loads are brought up where the way decides on friction."""
-_STICKS = 1e-4
-"""Way, relative to its length at rest, by which a tendon gives way before it slides."""
 
 
 class TensionTendon(PathTerm):
@@ -91,10 +86,10 @@ class FrictionTendon(PathTerm):
             self.input, self.size = tendon.name, 1
         else:
             self.column = "elastic"
-        sign = {"pull": 1.0, "release": -1.0, "way": 0.0}[tendon.sliding]
+        sign = SIGNS[tendon.sliding]
         self.rule = np.array([tendon.friction, tendon.creep, sign, self._reel + 1.0, 0.0])
         self.depends_on_way = tendon.sliding == "way"
-        self.increments = _INCREMENTS if self.depends_on_way else 1
+        self.increments = INCREMENTS if self.depends_on_way else 1
         self.memory = 2 * (self.path.count - 1) if self.depends_on_way else 0
 
     def close(self, tree: Tree) -> None:
@@ -102,7 +97,7 @@ class FrictionTendon(PathTerm):
         own = length - float(self.path.spans(tree.rest).lengths[0, : self._reel].sum())
         stiffness = 0.0 if self._given else (self.tendon.stiffness or 0.0) / own
         self.elastic = np.array([stiffness, length, 0.0, 1.0, 1.0])
-        self.rule[4] = _STICKS * own if self.depends_on_way else 0.0
+        self.rule[4] = STICKS * own if self.depends_on_way else 0.0
 
     # -- memory of the way -------------------------------------------------------------------------
 
@@ -213,10 +208,3 @@ def set_all(u, out):  # type: ignore[no-untyped-def]
     """out[:] = u_0."""
     for i in range(out.shape[0]):
         out[i] = u[0]
-
-
-@kernel
-def add_work(u, lengths, out):  # type: ignore[no-untyped-def]
-    """out_0 -= u_0 times the change of length from a to b."""
-    for i in range(lengths.shape[1]):
-        out[0] -= u[0] * (lengths[1, i] - lengths[0, i])

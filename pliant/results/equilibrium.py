@@ -151,7 +151,8 @@ class Equilibrium(Responsive, Saveable):
         return dataset(variables, labels, self._attributes())
 
     def _attributes(self) -> dict[str, Any]:
-        stable = {True: "yes", False: "no", None: "unknown"}[self.stable]
+        stable, error = {True: "yes", False: "no", None: "unknown"}[self.stable], self.error
+        found = {} if error is None else {"error": error.shape, "error_relative": error.relative}
         return {
             **super()._attributes(),
             "iterations": self.iterations,
@@ -159,7 +160,7 @@ class Equilibrium(Responsive, Saveable):
             "level": self.level,
             "stable": stable,
             "seconds": self.seconds,
-            **({} if self.error is None else {"error": self.error.shape}),
+            **found,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -304,6 +305,7 @@ class Modes(Result, Saveable):
         variables = self.equilibrium._variables(stations)
         variables["frequency"] = variable("frequency", ("mode",), self.frequencies)
         variables["growth"] = variable("growth", ("mode",), self.growth)
+        variables["error"] = variable("error", ("mode",), self.error, units="1")
         variables["shape"] = variable("shape", dims, shapes, frame="body")
         labels = {"mode": np.arange(1, len(self) + 1), **self._labels(stations)}
         return dataset(variables, labels, self._attributes())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ from pliant.solve.shape_error import LARGE, finer as finer_than
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+    from pliant.view import Arrow, RodShape
 
 STATIONS = 21
 """Sections of each rod in files."""
@@ -317,23 +320,7 @@ class Motion(MovingResult, Saveable):
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw tips, centres of bodies and energies over time; save the picture if a path is given."""
-        import matplotlib.pyplot as plt
-
-        from pliant.view import draw_curves, draw_energy, saved, style
-
-        with style():
-            figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
-        places = {name.removeprefix("tip of "): g[:, :3, 3] for name, g in self._places().items()}
-        label = "tip position / m" if set(places) == set(self.rods) else "position / m"
-        draw_curves(self.t, places, label, ax=above)
-        seen = 0.01 * max(float(np.abs(values).max()) for values in self.energy.values())
-        drawn = {
-            name: values
-            for name, values in self.energy.items()
-            if name != "balance" and np.abs(values).max() > (seen if name == "numerical" else 0.0)
-        }
-        draw_energy(self.t, {**drawn, "total": self.energy["total"]}, ax=below)
-        return saved(figure, path)
+        return draw_motion(self.t, self._places(), self.energy, path)
 
     def plot_at(
         self, t: float, path: str | os.PathLike[str] | None = None, view: Any = None
@@ -369,18 +356,9 @@ class Motion(MovingResult, Saveable):
         progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
         frame k of n.
         """
-        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, tensions_of
         from pliant.view import animate
 
-        q = self._trajectory.q
-        shown = self._shown()
-        readings = [
-            {name: {key: x[k] for key, x in values.items()} for name, values in shown.items()}
-            for k in range(len(q))
-        ]
-        tensions = tensions_of(self)
-        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions, readings)
-        shapes = robot_shapes(self._compiled, q) + effects
+        shapes, arrows = self._drawn()
         with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
             return animate(
                 shapes,
@@ -392,6 +370,20 @@ class Motion(MovingResult, Saveable):
                 view=view,
                 speed=speed,
             )
+
+    def _drawn(self, coloured: bool = True) -> tuple[list[RodShape], list[Arrow]]:
+        """Shapes and arrows over time; coloured : by tension, which is then in their names."""
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, tensions_of
+
+        q = self._trajectory.q
+        shown = self._shown()
+        readings = [
+            {name: {key: x[k] for key, x in values.items()} for name, values in shown.items()}
+            for k in range(len(q))
+        ]
+        tensions = tensions_of(self) if coloured else None
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions, readings)
+        return robot_shapes(self._compiled, q) + effects, arrows
 
     def _shown(self) -> dict[str, dict[str, Array]]:
         """What effects tell of themselves, if any does; it takes time to find out."""
@@ -414,7 +406,10 @@ class Motion(MovingResult, Saveable):
         values and rates of joints (``crank.joint.angle``, ``crank.joint_rate.angle``), inputs by name
         (vectors as ``push[0]``) and energies (``energy.kinetic``, J). `read_measurement` reads it.
         """
-        target = check_suffix("to_csv", path, (".csv",))
+        return write_columns(path, self._columns())
+
+    def _columns(self) -> dict[str, Array]:
+        """The columns of `to_csv`."""
         columns = {"t": self.t}
         for rod in self.rods:
             columns |= _components(f"{rod}.tip", self.tip(rod)[:, :3, 3])
@@ -428,8 +423,7 @@ class Motion(MovingResult, Saveable):
             own = f"input.{name}" if name in columns else name
             flat = {f"{own}[{k}]": x for k, x in enumerate(values.T)} if values.ndim > 1 else {}
             columns |= flat or {own: values}
-        columns |= {f"energy.{name}": values for name, values in self.energy.items()}
-        return write_rows(target, list(columns), np.column_stack([*columns.values()]).tolist())
+        return columns | {f"energy.{name}": values for name, values in self.energy.items()}
 
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""
@@ -455,3 +449,43 @@ class Motion(MovingResult, Saveable):
 def _components(name: str, positions: Array) -> dict[str, Array]:
     """The columns of positions (T, 3)."""
     return {f"{name}.{axis}": positions[:, k] for k, axis in enumerate("xyz")}
+
+
+def write_columns(path: str | os.PathLike[str], columns: dict[str, Array]) -> Path:
+    """Write columns (T,) by name as .csv and return the path."""
+    target = check_suffix("to_csv", path, (".csv",))
+    return write_rows(target, list(columns), np.column_stack([*columns.values()]).tolist())
+
+
+def draw_motion(
+    t: Array,
+    places: Mapping[str, Array],
+    energy: Mapping[str, Array],
+    path: str | os.PathLike[str] | None = None,
+    switches: Sequence[float] = (),
+) -> Figure:
+    """Draw tips and centres of bodies, poses (T, 4, 4), and energies over time t (T,), s.
+
+    switches : times of lines across both charts.
+    """
+    import matplotlib.pyplot as plt
+
+    from pliant.view import draw_curves, draw_energy, saved, style
+
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
+    tips = all(name.startswith("tip of ") for name in places)
+    label = "tip position / m" if tips else "position / m"
+    draw_curves(
+        t, {k.removeprefix("tip of "): g[:, :3, 3] for k, g in places.items()}, label, ax=above
+    )
+    seen = 0.01 * max(float(np.abs(values).max()) for values in energy.values())
+    drawn = {
+        name: values
+        for name, values in energy.items()
+        if name != "balance" and np.abs(values).max() > (seen if name == "numerical" else 0.0)
+    }
+    draw_energy(t, {**drawn, "total": energy["total"]}, ax=below)
+    for ax, time in product((above, below), switches):
+        ax.axvline(time, color="#8a857d", linewidth=0.8, linestyle=":", zorder=0)
+    return saved(figure, path)

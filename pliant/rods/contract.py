@@ -169,6 +169,8 @@ class RodMap(ABC):
     pose; all where coordinates themselves move along curves."""
     base_variables: int = 0
     """How many of the first element variables y are the twist of the base."""
+    normal: int = -1
+    """Axis of its sections that is normal to the plane in which they move, -1 if they move in space."""
     shortest_turn: bool = False
     """Whether sections turn from the tangent of the base to theirs by the shortest turn, so that a
     torque about a tangent passes to the base."""
@@ -245,8 +247,8 @@ class RodMap(ABC):
         out[...] = self.advance(c, base, x)
 
     def chart_entries(self) -> tuple[Ints, Ints] | None:
-        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3),
-        -1 for those that stay zero.
+        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3).
+        Of twists in a plane, three are -1.
 
         All others move by addition. None if `retract` is another chart; integrators that need to know
         the chart then refuse the map.
@@ -403,6 +405,17 @@ class RodMap(ABC):
             "one whose equations can be written with symbols, such as SRL, EBR, EBA or ROM",
             "choose formulation=pl.SRL(5), or give its map a method symbolic(math, base, q)",
         )
+
+    # -- rods that stay in a plane ---------------------------------------------------------------
+
+    def in_plane(self, normal: int) -> RodMap | None:
+        """The map with the same q and fewer entries of x, for motions in a plane; None if it has none.
+
+        normal : which axis of its sections is normal to the plane, 0 to 2. Its x has three entries for
+        each twist that x has in space: the turn about the normal, and the shifts along the next two
+        axes in cyclic order.
+        """
+        return None
 
     # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
 
@@ -643,15 +656,6 @@ class RodModel:
 
 class Formulation(RodModel, ABC):
     """Settings of a formulation: a map from coordinates to frames and strains."""
-
-    def in_plane(self, normal: int) -> Formulation | None:
-        """One for a rod that stays in a plane, with the same q and fewer entries of x; None for none.
-
-        normal : which axis of its sections is normal to the plane, 0 to 2. Where x has twists of nodes
-        in space, it has the turn about the normal and the shifts along the next two axes, in cyclic
-        order.
-        """
-        return None
 
     @abstractmethod
     def discretise(self, rod: Rod) -> RodMap:

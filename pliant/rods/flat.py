@@ -6,38 +6,47 @@ twist of the base, of which two shifts and a turn are felt, then the same three 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from pliant.engine.program import run
 from pliant.lie.mean_forces import mean_wrenches
-from pliant.model import Rod
-from pliant.rods import chain, flat_kernels
+from pliant.rods import flat_kernels
+from pliant.rods.actuation import Actuation, OnStrains
 from pliant.rods.contract import (
     NO_TURNS,
     Array,
-    Capabilities,
+    Configuration,
     ForceBasis,
-    Formulation,
     Ints,
+    identities,
 )
-from pliant.rods.nodal import NodalConfiguration, NodalMap, NodalPlan
+from pliant.rods.nodal import ElementMap, NodalMap, NodalPlan
 
 
-class FlatMap(NodalMap):
+class FlatConfiguration(Configuration):
+    """Nodes as their base sees them: places x (n + 1, 2), half turns z and turns, as cos and sin."""
+
+    def __init__(self, increments: int) -> None:
+        super().__init__(6 * increments)
+        self.psi = self.q.reshape(-1, 6)
+        self.x, self.z, self.turn = np.zeros((3, increments + 1, 2))
+
+
+class FlatMap(ElementMap):
     """The map of one rod of nodes in a plane.
 
-    normal : which axis of the sections is normal to the plane, 0 to 2.
+    space : the map in space.  normal : which axis of its sections is normal to the plane, 0 to 2.
     """
 
     compiled: ClassVar[bool] = True
     each: ClassVar[int] = 3
 
-    def __init__(self, rod: Rod, order: int, elements: int, normal: int) -> None:
-        super().__init__(rod, order, elements)
-        self.normal, self._even = normal, elements
+    def __init__(self, space: NodalMap, normal: int) -> None:
+        vars(self).update(vars(space))
+        self.actuation: Actuation = OnStrains(self)
+        self._space, self.normal = space, normal
         first, second = (normal + 1) % 3, (normal + 2) % 3
         self.inside = np.array([normal, 3 + first, 3 + second], dtype=np.int64)
         """Entries of a twist that stay in the plane."""
@@ -59,29 +68,30 @@ class FlatMap(NodalMap):
         before = 6 + 3 * np.arange(basis.count)
         return ForceBasis(basis.values, basis.index, basis.count, before, rows, rigid=basis.rigid)
 
-    def pose_coordinate(self, s: float) -> int | None:
-        """No node but the base has all entries of a twist."""
-        return 0 if s == 0.0 else None
-
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
-        """As in space."""
-        return NodalMap(self.rod, self.order, self._even, self.kind).rest()
+        return self._space.rest()
 
-    def _twists(self, x: Array) -> Array:
-        """Twists (n + 1, 6) of the nodes of a variation x (6 + nv,)."""
-        twists = np.zeros((self.increments + 1, 6))
-        run(flat_kernels.spread, self.inside, x, twists)
-        return twists
+    def configuration(self) -> FlatConfiguration:
+        return FlatConfiguration(self.increments)
 
-    def retract_to(self, c: NodalConfiguration, base: Array, x: Array, out: Array) -> None:
-        where = (self.kind, c.controls, base, self._twists(x), out.reshape(-1, 6))
-        run(chain.retract_increments, *where)
+    def update(self, c: FlatConfiguration, base: Array, q: Array) -> None:
+        super().update(c, base, q)
+        run(flat_kernels.propagate, self.normal, c.psi, c.x, c.z, c.turn)
 
-    def advance_to(self, c: NodalConfiguration, base: Array, x: Array, out: Array) -> None:
-        where = (c.psi, c.plus, c.minus, self._twists(x), out.reshape(-1, 6))
-        run(chain.advance_increments, *where)
+    def retract_to(self, c: FlatConfiguration, base: Array, x: Array, out: Array) -> None:
+        nodes = (c.base, base, c.x, c.z, c.turn)
+        run(flat_kernels.retract, self.normal, *nodes, x, out.reshape(-1, 6))
+
+    def advance_to(self, c: FlatConfiguration, base: Array, x: Array, out: Array) -> None:
+        run(flat_kernels.advance, self.normal, c.psi, x, out.reshape(-1, 6))
+
+    def _poses(self, c: FlatConfiguration) -> Array:
+        """Poses (n + 1, 4, 4) of the nodes."""
+        poses = identities(self.increments + 1)
+        run(flat_kernels.write_poses, self.normal, c.base, c.x, c.turn, poses)
+        return poses
 
     def chart_entries(self) -> tuple[Ints, Ints]:
         twists = np.full((self.increments, 6), -1, dtype=np.int64)
@@ -90,8 +100,8 @@ class FlatMap(NodalMap):
 
     def set_mean_force(
         self,
-        c: NodalConfiguration,
-        other: NodalConfiguration,
+        c: FlatConfiguration,
+        other: FlatConfiguration,
         index: Ints,
         r: Array,
         far: Array,
@@ -101,29 +111,29 @@ class FlatMap(NodalMap):
         near, there, mean = np.zeros((3, 6 * n))
         run(flat_kernels.spread_entries, self.inside, index, r, near)
         run(flat_kernels.spread_entries, self.inside, index, far, there)
-        poses, places = (c.controls, other.controls), np.arange(6 * n).reshape(-1, 6)
+        poses, places = (self._poses(c), self._poses(other)), np.arange(6 * n).reshape(-1, 6)
         run(mean_wrenches, *poses, np.arange(1, n + 1), places, near, there, mean)
         run(flat_kernels.take_entries, self.inside, index, mean, out)
 
     # -- from element variables to coordinates -------------------------------------------------
 
-    def lift_velocity(self, c: NodalConfiguration, x: Array, y: Array) -> None:
+    def lift_velocity(self, c: FlatConfiguration, x: Array, y: Array) -> None:
         run(flat_kernels.take_variables, self._at, x, y)
 
-    def lift_vector(self, c: NodalConfiguration, ry: Array, r: Array) -> None:
+    def lift_vector(self, c: FlatConfiguration, ry: Array, r: Array) -> None:
         self.lift_rows(c, ry.reshape(-1, 1, self.m), r.reshape(len(r), 1, -1))
 
-    def lift_rows(self, c: NodalConfiguration, Cy: Array, C: Array) -> None:
+    def lift_rows(self, c: FlatConfiguration, Cy: Array, C: Array) -> None:
         run(flat_kernels.put_rows, self._at, Cy, C)
 
     def lift_matrix(
-        self, left: NodalConfiguration, right: NodalConfiguration, Ky: Array, K: Array
+        self, left: FlatConfiguration, right: FlatConfiguration, Ky: Array, K: Array
     ) -> None:
         run(flat_kernels.put_blocks, self._at, Ky, K)
 
     def lift_tangent(
         self,
-        c: NodalConfiguration,
+        c: FlatConfiguration,
         ry: Array,
         balance: Array | None,
         Ky: Array,
@@ -136,37 +146,18 @@ class FlatMap(NodalMap):
 
     # -- the map -----------------------------------------------------------------------------
 
-    def _evaluate(
-        self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool
-    ) -> None:
-        where = (plan.element, plan.L, plan.dL, c.controls, c.quaternions)
+    def _evaluate(self, plan: NodalPlan, c: FlatConfiguration, frames: bool, strains: bool) -> None:
+        where = (c.base, self.first, plan.element, plan.L, plan.dL, c.x, c.z, c.turn)
         answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
-        run(flat_kernels.place, self.normal, self.first, *where, frames, strains, *answers)
+        run(flat_kernels.place, self.normal, *where, frames, strains, *answers)
 
-    def frame_second(self, plan: NodalPlan, c: NodalConfiguration, f: Array, K: Array) -> None:
+    def frame_second(self, plan: NodalPlan, c: FlatConfiguration, f: Array, K: Array) -> None:
         where = (self.normal, plan.element, plan.L, plan.C)
         run(flat_kernels.add_frame_second, *where, f, K)
 
-    def strain_second(self, plan: NodalPlan, c: NodalConfiguration, sigma: Array, K: Array) -> None:
+    def strain_second(self, plan: NodalPlan, c: FlatConfiguration, sigma: Array, K: Array) -> None:
         where = (self.normal, plan.element, plan.L, plan.dL, plan.C, plan.e)
         run(flat_kernels.add_strain_second, *where, sigma, K)
 
-    def frame_bias(self, plan: NodalPlan, c: NodalConfiguration, ydot: Array, bias: Array) -> None:
+    def frame_bias(self, plan: NodalPlan, c: FlatConfiguration, ydot: Array, bias: Array) -> None:
         run(flat_kernels.frame_bias, self.normal, plan.element, plan.L, plan.C, ydot, bias)
-
-
-@dataclass(frozen=True)
-class Flat(Formulation):
-    """Settings of `FlatMap`: those of `Spectral` for one rod and the plane in which it stays."""
-
-    order: int
-    elements: int
-    normal: int
-
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
-
-    def discretise(self, rod: Rod) -> FlatMap:
-        """The map of `rod` in the plane."""
-        return FlatMap(rod, self.order, self.elements, self.normal)

@@ -2,21 +2,14 @@
 
 With the axis k of the sections normal to the plane and i, j the next two in cyclic order, a node has
 the variables (w_k, v_i, v_j), and of C_i = (a_i, b_i) only b_i along k. What remains of the equations
-of space is a part of theirs with the same numbers.
+of space is a part of theirs. Quaternions of nodes, as their base sees them, are cos and sin of half the
+angle of their turn.
 """
 
 from __future__ import annotations
 
 from pliant._numba import inner, kernel, leaf
-from pliant.rods.spectral_kernels import see_nodes
-
-
-@leaf
-def _turn(C, k):  # type: ignore[no-untyped-def]
-    """cos and sin of the angle of a node as seen from the station, from C (4,)."""
-    a, b = C[0], C[1 + k]
-    s = 1.0 / (a * a + b * b)
-    return s * (a * a - b * b), 2.0 * s * a * b
+from pliant.lie.plane import exp, half_turn, increment_slopes, log
 
 
 @leaf
@@ -25,67 +18,124 @@ def _others(k):  # type: ignore[no-untyped-def]
     return (k + 1) % 3, (k + 2) % 3
 
 
+@kernel
+def propagate(k, psi, x, z, turn):  # type: ignore[no-untyped-def]
+    """Nodes from increments psi (n, 6), as the base sees them: places x (n + 1, 2), half turns z and
+    turns (n + 1, 2), both as cos and sin.
+    """
+    i, j = _others(k)
+    x[0, 0], x[0, 1] = 0.0, 0.0
+    z[0, 0], z[0, 1] = 1.0, 0.0
+    turn[0, 0], turn[0, 1] = 1.0, 0.0
+    for n in range(psi.shape[0]):
+        c, s, p, q = exp(psi[n, k], psi[n, 3 + i], psi[n, 3 + j])
+        a, b, co, si = z[n, 0], z[n, 1], turn[n, 0], turn[n, 1]
+        x[n + 1, 0], x[n + 1, 1] = x[n, 0] + co * p - si * q, x[n, 1] + si * p + co * q
+        a, b = a * c - b * s, a * s + b * c
+        unit = 1.5 - 0.5 * (a * a + b * b)
+        a, b = unit * a, unit * b
+        z[n + 1, 0], z[n + 1, 1] = a, b
+        turn[n + 1, 0], turn[n + 1, 1] = a * a - b * b, 2.0 * a * b
+
+
+@kernel
+def write_poses(k, base, x, turn, poses):  # type: ignore[no-untyped-def]
+    """Poses (n + 1, 4, 4) of nodes on a base (4, 4)."""
+    for n in range(x.shape[0]):
+        _write_pose(k, base, x[n, 0], x[n, 1], turn[n, 0], turn[n, 1], poses[n])
+
+
+@inner
+def _write_pose(k, base, x, y, co, si, g):  # type: ignore[no-untyped-def]
+    """g = base with a shift (x, y) and a turn in the plane."""
+    i, j = _others(k)
+    for a in range(3):
+        p, q = base[a, i], base[a, j]
+        g[a, k] = base[a, k]
+        g[a, i], g[a, j] = co * p + si * q, co * q - si * p
+        g[a, 3] = base[a, 3] + x * p + y * q
+
+
+@inner
+def _see_nodes(k, base, first, L, x, z, turn, C, g):  # type: ignore[no-untyped-def]
+    """Pose g (4, 4) of a station and C (k + 1, 4), nodes as it sees them: (a, b) and the turn."""
+    a, b, p, q = 0.0, 0.0, 0.0, 0.0
+    for n in range(L.shape[0]):
+        w, at = L[n], first + n
+        a += w * z[at, 0]
+        b += w * z[at, 1]
+        p += w * x[at, 0]
+        q += w * x[at, 1]
+    s = 1.0 / (a * a + b * b)
+    co, si = s * (a * a - b * b), 2.0 * s * a * b
+    _write_pose(k, base, p, q, co, si, g)
+    a, b = s * a, s * b
+    for n in range(L.shape[0]):
+        z0, z1 = z[first + n, 0], z[first + n, 1]
+        c, d = turn[first + n, 0], turn[first + n, 1]
+        C[n, 0], C[n, 1] = a * z0 + b * z1, a * z1 - b * z0
+        C[n, 2], C[n, 3] = co * c + si * d, co * d - si * c
+    return co, si
+
+
 @inner
 def _write_frame(k, L, C, J):  # type: ignore[no-untyped-def]
     """J (6, m): turn sum L_i a_i w_i, shift sum L_i R^T R_i v_i."""
     i, j = _others(k)
     for n in range(L.shape[0]):
         at, w = 3 * n, L[n]
-        co, si = _turn(C[n], k)
+        co, si = w * C[n, 2], w * C[n, 3]
         J[k, at] = w * C[n, 0]
-        J[3 + i, at + 1], J[3 + i, at + 2] = w * co, -w * si
-        J[3 + j, at + 1], J[3 + j, at + 2] = w * si, w * co
+        J[3 + i, at + 1], J[3 + i, at + 2] = co, -si
+        J[3 + j, at + 1], J[3 + j, at + 2] = si, co
 
 
 @inner
-def _write_strain(k, first, L, dL, poses, C, g, e, B):  # type: ignore[no-untyped-def]
+def _write_strain(k, first, L, dL, x, C, co, si, e, B):  # type: ignore[no-untyped-def]
     """Strain e (6,) and B (6, m) for the turn t of the station:
 
     du = sum ((L_i' - c0 L_i) a_i + d0 L_i b_i) w_i,   dv = sum L_i' R^T R_i v_i + v x t.
     """
     i, j = _others(k)
-    x, y, z, c0, d0 = 0.0, 0.0, 0.0, 0.0, 0.0
+    p, q, c0, d0 = 0.0, 0.0, 0.0, 0.0
     for n in range(L.shape[0]):
-        P, d = poses[first + n], dL[n]
-        x += d * P[0, 3]
-        y += d * P[1, 3]
-        z += d * P[2, 3]
+        d = dL[n]
+        p += d * x[first + n, 0]
+        q += d * x[first + n, 1]
         c0 += d * C[n, 0]
-        d0 += d * C[n, 1 + k]
-    vi = g[0, i] * x + g[1, i] * y + g[2, i] * z
-    vj = g[0, j] * x + g[1, j] * y + g[2, j] * z
+        d0 += d * C[n, 1]
+    vi, vj = co * p + si * q, co * q - si * p
     e[k], e[3 + i], e[3 + j] = 2.0 * d0, vi, vj
     for n in range(L.shape[0]):
-        at, a, d = 3 * n, C[n, 0], dL[n]
-        co, si = _turn(C[n], k)
-        turn = L[n] * a
-        B[k, at] = (d - c0 * L[n]) * a + d0 * L[n] * C[n, 1 + k]
+        at, w, d = 3 * n, L[n], dL[n]
+        turn, c, s = w * C[n, 0], d * C[n, 2], d * C[n, 3]
+        B[k, at] = d * C[n, 0] - c0 * turn + d0 * w * C[n, 1]
         B[3 + i, at], B[3 + j, at] = vj * turn, -vi * turn
-        B[3 + i, at + 1], B[3 + i, at + 2] = d * co, -d * si
-        B[3 + j, at + 1], B[3 + j, at + 2] = d * si, d * co
+        B[3 + i, at + 1], B[3 + i, at + 2] = c, -s
+        B[3 + j, at + 1], B[3 + j, at + 2] = s, c
 
 
 @kernel
-def place(k, first, element, L, dL, poses, quaternions, frames, strains, C, g, J, e, B):  # type: ignore[no-untyped-def]
+def place(k, base, first, element, L, dL, x, z, turn, frames, strains, C, g, J, e, B):  # type: ignore[no-untyped-def]
     """Frames g, J and strains e, B, as wanted; rows out of the plane are not written."""
     for s in range(element.shape[0]):
         at = first[element[s]]
-        see_nodes(at, L[s], poses, quaternions, C[s], g[s])
+        co, si = _see_nodes(k, base, at, L[s], x, z, turn, C[s], g[s])
         if frames:
             _write_frame(k, L[s], C[s], J[s])
         if strains:
-            _write_strain(k, at, L[s], dL[s], poses, C[s], g[s], e[s], B[s])
+            _write_strain(k, at, L[s], dL[s], x, C[s], co, si, e[s], B[s])
 
 
 @inner
-def _add_bend(k, ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
+def _add_bend(ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of n . w(x), of which the shift of nodes is bent:
 
     w = sum W_i R^T R_i (v_i + w_i x v_i / 2), and of factor n . (w x t), t the turn of the station.
     """
     for n in range(L.shape[0]):
         at = 3 * n
-        co, si = _turn(C[n], k)
+        co, si = C[n, 2], C[n, 3]
         half = 0.5 * W[n]
         # n in the axes of the node, and n x (a unit shift of the node)
         oi, oj = co * ni + si * nj, co * nj - si * ni
@@ -103,10 +153,10 @@ def _add_bend(k, ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _add_turn(k, m, L, C, K):  # type: ignore[no-untyped-def]
+def _add_turn(m, L, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of m . t(x): -L_i b_i w_i^2 / 2 + (sum L_i b_i w_i) t'."""
     for n in range(L.shape[0]):
-        x = L[n] * C[n, 1 + k]
+        x = L[n] * C[n, 1]
         K[3 * n, 3 * n] -= 0.5 * m * x
         for o in range(L.shape[0]):
             y = 0.5 * m * x * L[o] * C[o, 0]
@@ -120,25 +170,25 @@ def add_frame_second(k, element, L, C, f, K):  # type: ignore[no-untyped-def]
     i, j = _others(k)
     for s in range(element.shape[0]):
         at = K[element[s]]
-        _add_turn(k, f[s, k], L[s], C[s], at)
-        _add_bend(k, f[s, 3 + i], f[s, 3 + j], 0.5, L[s], L[s], C[s], at)
+        _add_turn(f[s, k], L[s], C[s], at)
+        _add_bend(f[s, 3 + i], f[s, 3 + j], 0.5, L[s], L[s], C[s], at)
 
 
 @inner
-def _add_curvature(k, m, L, dL, C, K):  # type: ignore[no-untyped-def]
+def _add_curvature(m, L, dL, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of m u(x), see `spectral_kernels`: 2 (al rho + be tau) and what goes
     with w_i^2.
     """
     c0, d0 = 0.0, 0.0
     for n in range(L.shape[0]):
         c0 += dL[n] * C[n, 0]
-        d0 += dL[n] * C[n, 1 + k]
+        d0 += dL[n] * C[n, 1]
     for n in range(L.shape[0]):
-        a, b, w, d = C[n, 0], C[n, 1 + k], L[n], dL[n]
+        a, b, w, d = C[n, 0], C[n, 1], L[n], dL[n]
         K[3 * n, 3 * n] -= 0.5 * m * ((d - c0 * w) * b - w * a * d0)
         al, be = -0.5 * w * b, 0.5 * w * a
         for o in range(L.shape[0]):
-            half, below = 0.5 * C[o, 0], -0.5 * C[o, 1 + k]
+            half, below = 0.5 * C[o, 0], -0.5 * C[o, 1]
             rho = (2.0 * c0 * L[o] - dL[o]) * half + d0 * L[o] * below
             tau = -d0 * L[o] * half - dL[o] * below
             x = 2.0 * m * (al * rho + be * tau)
@@ -157,9 +207,9 @@ def add_strain_second(k, element, L, dL, C, e, sigma, K):  # type: ignore[no-unt
         at, w, c = K[element[s]], L[s], C[s]
         ni, nj = sigma[s, 3 + i], sigma[s, 3 + j]
         vi, vj = e[s, 3 + i], e[s, 3 + j]
-        _add_curvature(k, sigma[s, k], w, dL[s], c, at)
-        _add_turn(k, ni * vj - nj * vi, w, c, at)
-        _add_bend(k, ni, nj, 1.0, dL[s], w, c, at)
+        _add_curvature(sigma[s, k], w, dL[s], c, at)
+        _add_turn(ni * vj - nj * vi, w, c, at)
+        _add_bend(ni, nj, 1.0, dL[s], w, c, at)
         along = ni * vi + nj * vj
         for n in range(w.shape[0]):
             x = along * w[n] * c[n, 0]
@@ -180,8 +230,8 @@ def frame_bias(k, element, L, C, ydot, bias):  # type: ignore[no-untyped-def]
         w, along, turn, qi, qj, pi, pj = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for n in range(L.shape[1]):
             wn, vi, vj = y[3 * n], y[3 * n + 1], y[3 * n + 2]
-            co, si = _turn(C[s, n], k)
-            x, b = L[s, n], L[s, n] * C[s, n, 1 + k]
+            co, si = C[s, n, 2], C[s, n, 3]
+            x, b = L[s, n], L[s, n] * C[s, n, 1]
             along += b * wn
             w += x * C[s, n, 0] * wn
             turn -= 0.5 * b * wn * wn
@@ -228,15 +278,52 @@ def put_blocks(at, Ky, K):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def spread(at, x, twists):  # type: ignore[no-untyped-def]
-    """Twists (N + 1, 6) of nodes from x (6 + 3 N,): of the base, then entries at (3,) of others."""
-    for b in range(6):
-        twists[0, b] = x[b]
-    for n in range(1, twists.shape[0]):
-        for b in range(6):
-            twists[n, b] = 0.0
-        for a in range(3):
-            twists[n, at[a]] = x[3 + 3 * n + a]
+def retract(k, base, other, x, z, turn, dx, psi):  # type: ignore[no-untyped-def]
+    """Increments psi (n, 6) after nodes moved by exp(dx), dx (6 + 3 n,), and the base from `base` to
+    `other` (4, 4); psi_n = log(h_{n-1}^-1 h_n), h_n the nodes after that.
+    """
+    i, j = _others(k)
+    co, si, p, q = 0.0, 0.0, 0.0, 0.0
+    for r in range(3):
+        co += base[r, i] * other[r, i]
+        si += base[r, j] * other[r, i]
+        p += base[r, i] * (other[r, 3] - base[r, 3])
+        q += base[r, j] * (other[r, 3] - base[r, 3])
+    a, b = half_turn(co, si)
+    for n in range(psi.shape[0]):
+        at, m = 6 + 3 * n, n + 1
+        c, s, u, v = exp(dx[at], dx[at + 1], dx[at + 2])
+        c, s = z[m, 0] * c - z[m, 1] * s, z[m, 0] * s + z[m, 1] * c
+        u, v = turn[m, 0] * u - turn[m, 1] * v, turn[m, 1] * u + turn[m, 0] * v
+        u, v = x[m, 0] + u, x[m, 1] + v
+        co, si = a * a - b * b, 2.0 * a * b
+        f, g = u - p, v - q
+        w, f, g = log(a * c + b * s, a * s - b * c, co * f + si * g, co * g - si * f)
+        for r in range(6):
+            psi[n, r] = 0.0
+        psi[n, k], psi[n, 3 + i], psi[n, 3 + j] = w, f, g
+        a, b, p, q = c, s, u, v
+
+
+@kernel
+def advance(k, psi, dx, out):  # type: ignore[no-untyped-def]
+    """out_n (n, 6) = Psi_n + Psi_n' when nodes move at dx (6 + 3 n,), see `chain`."""
+    i, j = _others(k)
+    w0, i0, j0 = dx[k], dx[3 + i], dx[3 + j]
+    for n in range(psi.shape[0]):
+        at = 6 + 3 * n
+        w1, i1, j1 = dx[at], dx[at + 1], dx[at + 2]
+        w, f, g = psi[n, k], psi[n, 3 + i], psi[n, 3 + j]
+        h = 0.5 * w
+        a, q = increment_slopes(h)
+        # what the turns of both nodes do to the shift, by q f and by f turned by a right angle
+        less, more = q * (w1 - w0), 0.5 * (w1 + w0)
+        for r in range(6):
+            out[n, r] = 0.0
+        out[n, k] = w + w1 - w0
+        out[n, 3 + i] = f + a * (i1 - i0) - h * (j1 + j0) - less * f + more * g
+        out[n, 3 + j] = g + a * (j1 - j0) + h * (i1 + i0) - less * g - more * f
+        w0, i0, j0 = w1, i1, j1
 
 
 @kernel

@@ -11,6 +11,7 @@ The coordinates q are the increments from node to node, as in `chain`; x are the
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import lru_cache
 from typing import ClassVar
 
@@ -30,7 +31,9 @@ from pliant.rods.contract import (
     ForceBasis,
     Ints,
     KernelMap,
+    OwnConfiguration,
     Plan,
+    RodMap,
 )
 from pliant.rods.element_nodes import ElementNodes
 from pliant.rods.increments import ChainConfiguration
@@ -107,13 +110,12 @@ class NodalConfiguration(ChainConfiguration):
         """The nodes as an explicit integrator moves them."""
 
 
-class NodalMap(KernelMap):
-    """The map of one rod of nodes. x = (twist of node 0, ..., twist of node n).
+class ElementMap(KernelMap):
+    """Elements of a rod of nodes: stations, rules and force fields.
 
     kind : EXP or CAYLEY, by which increments between nodes are stored.
     """
 
-    compiled: ClassVar[bool] = True
     shares_plans: ClassVar[bool] = True
     each: ClassVar[int] = 6
     """Number of variables of a node."""
@@ -136,6 +138,7 @@ class NodalMap(KernelMap):
         )
         self.nodes = np.append(places[:, :-1].ravel(), rod.length)
         self._fields = self._force_basis(count) if rod.theory == "kirchhoff" else None
+        self._rest: Array | None = None
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -184,6 +187,32 @@ class NodalMap(KernelMap):
         shapes = np.linalg.inv(np.vander(gauss_points(self.order)[0], increasing=True))
         return element, np.vander(t, self.order, increasing=True) @ shapes
 
+    # -- the map -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _evaluate(self, plan: NodalPlan, c: OwnConfiguration, frames: bool, strains: bool) -> None:
+        """Write frames and strains at the stations of a plan, as wanted."""
+
+    def frame(self, plan: NodalPlan, c: OwnConfiguration) -> None:
+        self._evaluate(plan, c, True, False)
+
+    def strain(self, plan: NodalPlan, c: OwnConfiguration) -> None:
+        self._evaluate(plan, c, False, True)
+
+    def frame_and_strain(self, plan: NodalPlan, c: OwnConfiguration) -> None:
+        self._evaluate(plan, c, True, True)
+
+
+class NodalMap(ElementMap):
+    """The map of one rod of nodes. x = (twist of node 0, ..., twist of node n)."""
+
+    compiled: ClassVar[bool] = True
+
+    def in_plane(self, normal: int) -> RodMap | None:
+        from pliant.rods.flat import FlatMap
+
+        return None if self.kind == CAYLEY else FlatMap(self, normal)
+
     def pose_coordinate(self, s: float) -> int | None:
         """The entry of x where the twist of the node at s begins, None between nodes."""
         i = int(np.argmin(np.abs(self.nodes - s)))
@@ -192,6 +221,11 @@ class NodalMap(KernelMap):
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
+        if self._rest is None:
+            self._rest = self._at_rest()
+        return self._rest.copy()
+
+    def _at_rest(self) -> Array:
         """Increments whose strains at the strain rule are the natural ones: Newton's method."""
         middle = 0.5 * (self.nodes[1:] + self.nodes[:-1])
         q = self.rod.natural_strain(middle) * np.diff(self.nodes)[:, None]
@@ -259,15 +293,6 @@ class NodalMap(KernelMap):
             run(chain_second.add_chart, *chained, balance.reshape(-1, 6), K, passed)
 
     # -- the map -----------------------------------------------------------------------------
-
-    def frame(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        self._evaluate(plan, c, True, False)
-
-    def strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        self._evaluate(plan, c, False, True)
-
-    def frame_and_strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        self._evaluate(plan, c, True, True)
 
     def _evaluate(
         self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool

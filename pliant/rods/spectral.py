@@ -43,12 +43,6 @@ class Spectral(Formulation):
                 raise DescriptionError("formulation Spectral", field, given, expected, remedy)
             object.__setattr__(self, field, value)
 
-    def in_plane(self, normal: int) -> Formulation:
-        """Three variables a node."""
-        from pliant.rods.flat import Flat
-
-        return Flat(self.order, self.elements, normal)
-
     def discretise(self, rod: Rod) -> SpectralMap:
         """The map of `rod` under these settings."""
         return SpectralMap(rod, self.order, self.elements)

@@ -52,7 +52,7 @@ def _write_turn(scale, C, out, row, col):  # type: ignore[no-untyped-def]
 
 
 @inner
-def see_nodes(first, L, poses, quaternions, C, g):  # type: ignore[no-untyped-def]
+def _see_nodes(first, L, poses, quaternions, C, g):  # type: ignore[no-untyped-def]
     """C (k+1, 4) of all nodes and the pose g (4, 4) of a station."""
     q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
     p0, p1, p2 = 0.0, 0.0, 0.0
@@ -136,7 +136,7 @@ def place(first, element, L, dL, poses, quaternions, frames, strains, C, g, J, e
     """
     for s in range(element.shape[0]):
         at = first[element[s]]
-        see_nodes(at, L[s], poses, quaternions, C[s], g[s])
+        _see_nodes(at, L[s], poses, quaternions, C[s], g[s])
         if frames:
             _write_frame(L[s], C[s], J[s])
         if strains:

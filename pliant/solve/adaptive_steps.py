@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,12 @@ from pliant.model import DescriptionError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve.checkpoint import remembering
+from pliant.solve.closed_states import ClosedStates
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import NOT_INSIDE, Rows
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.integrators.radau import RadauStepper
-from pliant.solve.mass import Mass
 from pliant.solve.schedule import Schedule
-from pliant.tree.state import State
 
 _SAFETY, _LEAST, _MOST = 0.9, 0.2, 5.0
 """Part of the step that should do, and bounds of the factor from one step to the next."""
@@ -33,8 +33,6 @@ _FIRST = 0.01
 """First step that is tried, at most, relative to the duration."""
 _HERE = 1e-9
 """Part of a step within which an output is taken at its end."""
-_CLOSED, _CLOSINGS = 1e-10, 4
-"""Gap of constraints at an output, in lengths, and most corrections towards it."""
 
 
 class AdaptiveSteps(CoordinateSteps):
@@ -184,21 +182,11 @@ class AdaptiveSteps(CoordinateSteps):
         h = float(stepper.step[1])
         stepper.inside.look(1.0 - (self.t - t) / h)
         q, v = stepper.inside.state.q.copy(), stepper.inside.v.copy()
-        return self._closed(q, v, t) if self.effects.hard else (q, v)
+        return self._closed.near(q, v, self.schedule.at(t).drive) if self.effects.hard else (q, v)
 
-    def _closed(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """An interpolated state, moved as little as it takes to hold all constraints."""
-        effects, mass, state = self.effects, Mass(self.effects), State(self.effects.tree)
-        known = effects.prescribed.rates(self.schedule.at(t).drive)[0]
-        state.place(effects.prescribed.put(q, self.schedule.at(t).drive))
-        for _ in range(_CLOSINGS):
-            gaps = np.zeros(effects.tree.total)
-            for term in effects.hard:
-                gaps[term.rows] = term.gaps(state)
-            if np.abs(gaps).max() <= _CLOSED * effects.tree.length:
-                break
-            state.place(effects.tree.moved(state, mass.closing(state, gaps), newton=False))
-        return state.q.copy(), mass.solve(state, mass.momentum(state, v), known=known)
+    @cached_property
+    def _closed(self) -> ClosedStates:
+        return ClosedStates(self.effects)
 
     def now(self) -> tuple[Array, Array]:
         return self._at(self._asked)

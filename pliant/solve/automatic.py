@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pliant.model import DescriptionError, ResolutionWarning, Rod
-from pliant.model.checks import as_float
+from pliant.model import ResolutionWarning, Rod
 from pliant.model.telling import untold
 from pliant.rods.contract import RodModel
 from pliant.solve.registry import default_formulation, lumped_formulation
@@ -27,20 +26,6 @@ RUNGS = (1, 2, 4, 8, 16, 24, 32, 48, 64)
 """Intervals of a rod on the meshes of motions."""
 FIRST, FIRST_SMOOTH = 2, 1
 """Intervals of a rod on the first mesh of a motion, of elements and of smooth curves."""
-
-
-def check_accuracy(part: str, value: object) -> float:
-    """The accuracy that a user asks for."""
-    wanted = as_float(value)
-    if wanted is None or not 1e-8 <= wanted <= 0.1:
-        raise DescriptionError(
-            part,
-            "accuracy",
-            value,
-            "a fraction of the length between 1e-8 and 0.1",
-            "give e.g. 1e-3 for a thousandth of the length",
-        )
-    return wanted
 
 
 def finer(formulations: Mapping[str, RodModel], factor: float) -> dict[str, RodModel] | None:

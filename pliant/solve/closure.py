@@ -42,16 +42,21 @@ def open_gap(effects: Effects, q: Array) -> float:
     return max(float(np.abs(term.violations(state)).max(initial=0.0)) for term in terms)
 
 
-def close_by_joints(effects: Effects, q: Array, keep: Collection[str] = ()) -> Array:
+def close_by_joints(
+    effects: Effects, q: Array, keep: Collection[str] = (), bending: bool = False
+) -> Array:
     """A configuration (nq,) near q in which all loops are closed, or the best that joints reach.
 
-    keep : names of parts whose joints stay where they are, as prescribed ones do. Loops that are closed
-    at q leave it as it is.
+    keep : names of parts whose joints stay where they are, as prescribed ones do.  bending : whether
+    rods may bend, too. Loops that are closed at q leave it as it is.
     """
     terms = held_rows(effects)
     if not terms or open_gap(effects, q) <= CLOSED:
         return q
-    tree, moved = effects.tree, _joint_numbers(effects, keep)
+    tree = effects.tree
+    moved = _joint_numbers(effects, keep)
+    if bending:
+        moved = tree.coordinates[tree.coordinates < tree.size]
     state = State(tree).place(q)
     gaps, damping = _weighted_gaps(terms, state), 1e-6
     for _ in range(_ITERATIONS):
@@ -73,6 +78,9 @@ def close_by_joints(effects: Effects, q: Array, keep: Collection[str] = ()) -> A
 def _damped(A: Array, gaps: Array, damping: float) -> Array:
     """The step (k,) that closes gaps (rows,) with Jacobian A (rows, k), by Levenberg and Marquardt."""
     size = float(np.linalg.norm(A))
+    if A.shape[1] > 2 * A.shape[0]:  # its R^T R = A A^T has all that is asked for
+        Q, R = np.linalg.qr(A.T)
+        return np.asarray(Q @ _damped(R.T, gaps, damping))
     U, s, V = np.linalg.svd(A, full_matrices=False)
     s = np.where(s > 1e-9 * size, s, 0.0)
     return np.asarray(V.T @ (s / np.maximum(s**2 + damping * size**2, 1e-300) * (U.T @ gaps)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -137,6 +138,18 @@ class CoordinateProblem(Problem):
             and mine.same_maps(theirs)
         )
 
+    def same_shapes(self, other: Problem) -> bool:
+        """Tell whether coordinates of both are the same shapes: other materials, sections and masses
+        change nothing in that.
+        """
+        if not isinstance(other, CoordinateProblem):
+            return False
+        return self.same_rods(other) or (
+            self.formulations == other.formulations
+            and list(self.tree.drivers) == list(other.tree.drivers)
+            and self.tree.same_shapes(other.tree)
+        )
+
     def same_unknowns(self, other: Problem) -> bool:
         """Tell whether multipliers too mean the same: the same constraints as well."""
         if not (isinstance(other, CoordinateProblem) and self.same_rods(other)):
@@ -151,10 +164,11 @@ class CoordinateProblem(Problem):
         """
         if v is None or self.same_unknowns(other):
             return v
+        assert isinstance(other, CoordinateProblem)
         tree, known = self.tree, np.zeros(self.tree.total)
-        known[tree.prescribed] = v[len(v) - len(tree.prescribed) :]
+        known[tree.prescribed] = v[other.tree.prescribed]
         whole = known.copy()
-        whole[tree.coordinates] = v[: len(tree.coordinates)]
+        whole[tree.coordinates] = v[other.tree.coordinates]
         mass, state = Mass(self.effects), State(tree).place(q)
         return mass.solve(state, mass.momentum(state, whole), known=known)
 
@@ -327,7 +341,8 @@ class CoordinateProblem(Problem):
         schedule, q, v = self.begin(Schedule(self.effects, inputs), start)
         flat = None
         if integrator.flattens:
-            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q))
+            many = math.inf if integrator.chooses_steps else clock.steps
+            flat = self._planes.of_motion(schedule, q, v, self.sampler.at(q), many)
         effects = self.effects if flat is None else flat.effects
         with integrator.borrowed(effects, clock.h) as stepper:
             if flat is None:
@@ -547,7 +562,7 @@ class CoordinateProblem(Problem):
         known = recorded is not None and all(x.records for x in telling if len(x.rows))
         if inverse is not None and not known:
             z = inverse.output(path, k).z
-        set_rates(self.tree, state, work, path.v[k], strains=False)
+        set_rates(self.tree, state, work, path.v[k])
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 
@@ -574,6 +589,11 @@ class CoordinateProblem(Problem):
     def body_twist(self, q: Array, v: Array, body: str) -> Array:
         """Body twist (6,) of a body at rates v (total,)."""
         return self.sampler.velocities(q, v, body, np.zeros(1))[0]
+
+    def centres(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
+        bodies = [name for name, x in self.description.bodies.items() if x.joint is not None]
+        return self._moved_centres(*self.sampler.bodies(q, v, bodies))
 
     def joint(self, q: Array, part: str) -> Array:
         """Coordinates (nq,) of the joint by which a part hangs, none if it is fixed."""

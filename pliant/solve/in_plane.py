@@ -1,7 +1,7 @@
 """Motions of robots that stay in a plane: half the coordinates, and the same answers to rounding.
 
 A robot stays in a plane if it begins there and nothing acts out of it. Where its rods have maps of
-their own for that (`Formulation.in_plane`), it is compiled a second time with these, and moved so.
+their own for that (`RodMap.in_plane`), it is compiled a second time with these, and moved so.
 Whether something acts out of the plane is asked of every effect, at a configuration and with rates and
 inputs in the plane that are otherwise arbitrary: what is smooth and pushes out of the plane anywhere
 does so there. What is not smooth, is one-sided or a user's own code leaves the robot in space, and so
@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.program import ask, run
-from pliant.model import DescriptionError
+from pliant.model import DescriptionError, Rod
 from pliant.model.checks import StepError
 from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Effects, effects_of
 from pliant.physics.inertia import add_inertia
 from pliant.physics.met_strains import meet_moving
-from pliant.rods.contract import Array, Formulation, Ints
+from pliant.rods.contract import Array, Capabilities, Formulation, Ints, RodMap
 from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
 from pliant.solve.schedule import Schedule
 from pliant.tree.backward import gather
@@ -38,9 +39,27 @@ _OUT = 1e-12
 """How far configurations and rates may be out of the plane: rad, lengths, parts of the rates in it."""
 _FORCE = 1e-11
 """Forces out of the plane, over those in it of the same effect, that are rounding."""
+WORTH = 3000
+"""Unknowns in space times steps from which on it pays to compile a robot a second time."""
+_AXES = (1, 0, 2)
+"""Axes of the sections of a rod in the order in which planes normal to them are tried."""
 _KEPT = 64
 """Answers that are kept for a robot."""
 Mask = NDArray[np.bool_]
+
+
+class _InPlane(Formulation):
+    """Gives the map in a plane that belongs to one in space."""
+
+    def __init__(self, space: RodMap, normal: int, capabilities: Capabilities) -> None:
+        self._space, self._normal = space, normal
+        self.capabilities = capabilities  # type: ignore[misc]
+
+    def discretise(self, rod: Rod) -> RodMap:
+        """The map in the plane, of the rod that it was made for."""
+        found = self._space.in_plane(self._normal)
+        assert found is not None
+        return found
 
 
 @dataclass
@@ -72,27 +91,36 @@ class Planes:
         self.effects, self.tree, self._formulations = effects, effects.tree, formulations
         self._compiled: dict[tuple[int, ...], Flat] = {}
         self._known: dict[Any, bool] = {}
-        self._possible = (
-            not (effects.memory or effects.one_sided or self.tree.m or self.tree.driven_maps)
+
+    @cached_property
+    def _possible(self) -> bool:
+        """Whether there may be a plane at all."""
+        effects, tree = self.effects, self.tree
+        return (
+            not (effects.memory or effects.one_sided or tree.m or tree.driven_maps)
             and all(term.smooth for term in effects.terms)
-            and any(part.map.nv for part in self.tree.parts)
-            and all(map(self._has_flat_map, self.tree.parts))
+            and any(part.map.nv for part in tree.parts)
+            and all(map(self._has_flat_map, tree.parts))
         )
 
-    def _has_flat_map(self, part: Part) -> bool:
+    @staticmethod
+    def _has_flat_map(part: Part) -> bool:
         if part.rod is None:
             return not part.auxiliary
-        return self._formulations[part.name].in_plane(0) is not None
+        return part.map.in_plane(0) is not None
 
-    def of_motion(self, schedule: Schedule, q: Array, v: Array, state: State) -> Flat | None:
+    def of_motion(
+        self, schedule: Schedule, q: Array, v: Array, state: State, steps: float
+    ) -> Flat | None:
         """The robot in the plane in which a motion stays from q (nq,) with rates v (total,) on.
 
-        state : the robot at q.  None if it leaves every plane, or might.
+        state : the robot at q.  steps : so many are taken.  None if it leaves every plane, or might, or
+        if it is in space that a few steps cost least.
         """
-        if not self._possible:
+        if not self._possible or steps * self.tree.size < WORTH:
             return None
         rod = next(i for i, part in enumerate(self.tree.parts) if part.map.nv)
-        for axis in range(3):
+        for axis in _AXES:
             plane = _Plane.of(self.tree, state, state.parts[rod].base[:3, axis])
             if plane and plane.holds(q) and plane.holds(self.tree.q_rest) and plane.holds_rates(v):
                 u = _any_inputs(self.effects, schedule)
@@ -114,7 +142,7 @@ class Planes:
         if plane.axes not in self._compiled:
             normals = zip(self.tree.parts, plane.axes, strict=True)
             chosen = {
-                part.name: self._formulations[part.name].in_plane(axis)
+                part.name: _InPlane(part.map, axis, self._formulations[part.name].capabilities)
                 for part, axis in normals
                 if part.rod is not None
             }
@@ -211,7 +239,7 @@ class _Plane:
 
 
 def _entries(axis: int) -> Ints:
-    """Entries of a twist in the plane normal to an axis, as `Formulation.in_plane` orders them."""
+    """Entries of a twist in the plane normal to an axis, as `RodMap.in_plane` orders them."""
     return np.array([axis, 3 + (axis + 1) % 3, 3 + (axis + 2) % 3] if axis >= 0 else [], np.int64)
 
 

@@ -38,7 +38,7 @@ class Mass:
     @cached_property
     def tangent(self) -> Tangent:
         """Storage of the matrix, made when it is solved with."""
-        return self.effects.tangent(True)
+        return self.effects.mass_tangent()
 
     def momentum(self, state: State, v: Array) -> Array:
         """M v (total,) of rates v (total,)."""
@@ -87,23 +87,20 @@ class Mass:
                 program = record(self.find_rates, *given)
                 self._programs[id(state)] = (state, program)
             program()
-        self._check()
+        self.require_solution(self._v)
         return self._v.copy()
 
-    def closing(self, state: State, gaps: Array) -> Array:
-        """Displacement x (total,), the least by kinetic energy, that changes all hard rows by -gaps.
-
-        gaps (total,). Raises SingularError where there is none.
+    def find_displacement(self, state: State, changes: Array, x: Array) -> None:
+        """Write to x (total,) the least displacement by kinetic energy with given changes (total,) of
+        the gaps of all hard rows; the flags of the matrix tell how that went.
         """
-        tree = self.effects.tree
-        self._z[...] = 0.0
+        clear(self._z)
         self._fill(state, self._z)
-        self.tangent.matrix.factorise()
-        right, x = np.zeros(tree.size), np.zeros(tree.total)
-        for term in self.effects.hard:
-            right[term.rows] = -gaps[term.rows]
-        x[tree.coordinates] = self.tangent.matrix.solve(right)[tree.coordinates]
-        return x
+        self.tangent.matrix.record_factorise()
+        copy(changes[: self.effects.tree.size], self._right)
+        self.tangent.matrix.record_solve(self._right, self._x)
+        clear(x)
+        put(self._x, self.effects.tree.coordinates, x)
 
     def find_rates(
         self, state: State, p: Array, known: Array, z: Array, v: Array, again: bool = False
@@ -145,17 +142,21 @@ class Mass:
             gather(tree, state, self.work, self.work.residual)
             combine(1.0, out, 1.0, self.work.residual, out)
 
-    def _check(self) -> None:
-        """Repair a solution that is too rough, or refuse a robot without mass."""
+    def require_solution(self, x: Array) -> bool:
+        """Repair the last solution x (total,) if it is too rough, and tell so; refuse a robot without
+        mass.
+        """
         matrix, free = self.tangent.matrix, self.effects.tree.coordinates
         try:
             if matrix.flags[0] < 0:
                 raise SingularError
             if matrix.flags[2]:
                 matrix.repair(self._right, self._x)
-                self._v[free] = self._x[free]
+                x[free] = self._x[free]
+                return True
         except SingularError:
             raise self.without_mass() from None
+        return False
 
     def _fill(self, state: State, z: Array) -> None:
         self.tangent.clear()

@@ -59,6 +59,17 @@ Run = Callable[[Mapping[str, RodModel], Integrator, float], Any]
 """Simulates with formulations, an integrator and a step, s."""
 
 
+class InterruptedSearchError(Exception):
+    """Ctrl-C ended the search.
+
+    motion : what there is, the finest one that ran through, else the one that was interrupted.
+    """
+
+    def __init__(self, motion: Any) -> None:
+        super().__init__("the search for a motion was interrupted")
+        self.motion = motion
+
+
 @dataclass
 class Taken:
     """A motion with its mesh, the level of its method and its shapes (T, P, 3), m."""
@@ -97,6 +108,7 @@ class MotionSearch:
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
         self.enough = MARGIN * self.accuracy * self.length
         self.began = time.perf_counter()
+        self.finest: Taken | None = None
 
     # -- the search --------------------------------------------------------------------------------
 
@@ -170,7 +182,25 @@ class MotionSearch:
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
         dt = method.dt(level, self.duration, self.steady)
         motion = self.run(mesh, method.make(level), dt)
-        return Taken(mesh, level, motion, self._shapes(motion))
+        if not motion.complete:
+            raise InterruptedSearchError(self._what_there_is(mesh, motion))
+        taken = Taken(mesh, level, motion, self._shapes(motion))
+        if self.finest is None or self.finest.intervals <= taken.intervals:
+            self.finest = taken
+        return taken
+
+    def _what_there_is(self, mesh: Mapping[str, RodModel], interrupted: Any) -> Any:
+        """What an interrupted search returns, with a warning, for its error is not known."""
+        motion = interrupted
+        if self.finest is not None:
+            mesh, motion = self.finest.formulations, self.finest.motion
+            motion.complete = False
+        text = (
+            f"interrupted before the accuracy {self.accuracy:g} was reached: this motion, up to "
+            f"{motion.t[-1]:.4g} s, has {intervals(mesh)} intervals a rod and an unknown error."
+        )
+        warnings.warn(text, ResolutionWarning, stacklevel=8)
+        return motion
 
     def _settle(
         self, mesh: Mapping[str, RodModel], method: StepMethod, most: float

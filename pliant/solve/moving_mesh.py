@@ -152,6 +152,10 @@ class MovingMesh(Problem):
         """Body twist (6,) of a body."""
         return q.problem.body_twist(q.values, v.values, body)
 
+    def centres(self, q: OnMesh, v: OnMesh) -> tuple[Array, Array]:
+        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
+        return q.problem.centres(q.values, v.values)
+
     def joint(self, q: OnMesh, part: str) -> Array:
         """Coordinates (nq,) of the joint by which a part hangs."""
         return q.problem.joint(q.values, part)

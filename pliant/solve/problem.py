@@ -127,6 +127,12 @@ class Problem(ABC):
     def same_rods(self, other: Problem) -> bool:
         """Tell whether configurations of both mean the same."""
 
+    def same_shapes(self, other: Problem) -> bool:
+        """Tell whether a motion of another problem can go on in this one: its coordinates are the same
+        shapes here, whatever the parts are made of.
+        """
+        return self.same_rods(other)
+
     @abstractmethod
     def integrator(self, wanted: object) -> Integrator:
         """Return the integrator that was asked for, or the default; refuse what does not fit."""
@@ -240,6 +246,24 @@ class Problem(ABC):
             return np.zeros(6)
         twist = self.sampler.velocities(q, v, rod, np.array([s]))[0]
         return np.asarray(se3.Ad(se3.inverse(pose)) @ twist)
+
+    def centres(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
+        bodies = [x for x in self.description.bodies.values() if x.joint is not None]
+        poses = [self.frame(q, Frame(body.name)) for body in bodies]
+        twists = [self.body_twist(q, v, body.name) for body in bodies]
+        return self._moved_centres(poses, twists)
+
+    def _moved_centres(
+        self, poses: Sequence[Array], twists: Sequence[Array]
+    ) -> tuple[Array, Array]:
+        """`centres` of bodies with poses (4, 4) and body twists (6,)."""
+        bodies = [x for x in self.description.bodies.values() if x.joint is not None]
+        g, eta = np.reshape(poses, (-1, 4, 4)), np.reshape(twists, (-1, 6))
+        at = np.reshape([body.centre for body in bodies], (-1, 3))
+        turned = np.stack([at, eta[:, 3:] + np.cross(eta[:, :3], at)], axis=-1)
+        x, speed = np.moveaxis(g[:, :3, :3] @ turned, -1, 0)
+        return g[:, :3, 3] + x, np.asarray(speed)
 
     def _section_of(self, frame: Frame) -> tuple[str | None, float, Array]:
         """The rod, None for the world, with which a frame moves, the arclength and the pose there.

@@ -24,8 +24,6 @@ from pliant.tree.state import State
 
 _DEPENDENT = 1e-8
 """Part of its size that is left of a row that depends on others."""
-_ROUNDING = 1e-12
-"""Part of the slopes of both frames below which their difference is rounding error."""
 _INVOLVED = 1e-6
 """Part of the largest weight from which on a row takes part in a dependence."""
 _ASIDE = 0.05
@@ -94,22 +92,16 @@ def _own_eliminated(effects: Effects, state: State, terms: list[FrameRows]) -> I
     """What every constraint leaves when its own coordinates have done what they can."""
     tree = effects.tree
     found = []
-    users = np.zeros(tree.total, dtype=np.int64)
+    users, sizes = np.zeros(tree.total, dtype=np.int64), np.zeros(tree.total)
     for term in terms:
-        columns, inverse = np.unique(term.columns, return_inverse=True)
-        A, sizes = (np.zeros((len(term.rows), len(columns))) for _ in range(2))
-        slopes = (term.row_weights[:, None] * term.jacobian(state)).T
-        np.add.at(A.T, inverse, slopes)
-        np.add.at(sizes.T, inverse, np.abs(slopes))
-        # frames of one rigid piece move alike, to rounding
-        A[np.abs(A) <= _ROUNDING * sizes.max(axis=0, initial=0.0)] = 0.0
+        columns, A = term.columns, term.row_weights[:, None] * term.jacobian(state)
         free = (columns < tree.size) & (np.abs(A).max(axis=0, initial=0.0) > 0.0)
         A, columns = A[:, free], columns[free]
-        A = A / np.maximum(np.abs(A).max(axis=0, initial=0.0), 1e-300)
         users[columns] += 1
+        sizes[columns] = np.maximum(sizes[columns], np.abs(A).max(axis=0, initial=0.0))
         found.append((term, A, columns))
-    for term, A, columns in found:
-        own = users[columns] == 1
+    for term, slopes, columns in found:
+        A, own = slopes / sizes[columns], users[columns] == 1
         left = _left_null(A[:, own])
         planar = any(tree.parts[i].capabilities.planar for i, _ in term.sides)
         if planar:
@@ -219,7 +211,7 @@ def _contradiction(effects: Effects, state: State, here: Redundancy) -> float:
 
 
 def _aside(effects: Effects, q: Array) -> State | None:
-    """The robot displaced a little: a linkage with its loops closed again, None if it cannot move."""
+    """The robot displaced a little with its loops closed again; None if a linkage cannot move."""
     tree, soft = effects.tree, _has_rods(effects)
     x = np.zeros(tree.total)
     free = [part.joint_index for part in tree.parts]
@@ -229,8 +221,11 @@ def _aside(effects: Effects, q: Array) -> State | None:
     x[numbers] = _ASIDE * np.cos(1.0 + np.arange(len(numbers)))
     if soft:
         x *= min(1.0, tree.length)
-        return State(tree).place(tree.moved(State(tree).place(q), x, newton=False))
-    moved = close_by_joints(effects, tree.moved(State(tree).place(q), x, newton=False))
+    moved = close_by_joints(
+        effects, tree.moved(State(tree).place(q), x, newton=False), bending=soft
+    )
+    if soft:
+        return State(tree).place(moved)
     far = float(np.abs(moved - q).max(initial=0.0))
     closed = open_gap(effects, moved) <= CLOSED and far > 1e-3 * _ASIDE
     return State(tree).place(moved) if closed else None

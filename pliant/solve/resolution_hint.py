@@ -57,17 +57,14 @@ def _pairs(
 
 def _points(problem: Problem, q: object, v: object) -> tuple[Array, Array]:
     """Positions and velocities (P, 3) of the tips of rods and the centres of bodies with a joint."""
-    sampler, places = problem.sampler, []
+    sampler, (x, speed) = problem.sampler, problem.centres(q, v)
+    positions, velocities = [x], [speed]
     for rod in problem.description.rods.values():
         s = np.array([rod.length])
-        places.append((sampler.poses(q, rod.name, s)[0], sampler.velocities(q, v, rod.name, s)[0]))
-    for body in problem.description.bodies.values():
-        if body.joint is not None:
-            twist = problem.body_twist(q, v, body.name)
-            twist[3:] += np.cross(twist[:3], body.centre)
-            places.append((problem.frame(q, body.at(body.centre)), twist))
-    g, twists = (np.array(values) for values in zip(*places, strict=True))
-    return g[:, :3, 3], np.einsum("pij,pj->pi", g[:, :3, :3], twists[:, 3:])
+        g, twist = (sampler.poses(q, rod.name, s), sampler.velocities(q, v, rod.name, s))
+        positions.append(g[:, :3, 3])
+        velocities.append(np.einsum("pij,pj->pi", g[:, :3, :3], twist[:, 3:]))
+    return np.concatenate(positions), np.concatenate(velocities)
 
 
 def _strain_change(problem: Problem, path: Trajectory) -> float:

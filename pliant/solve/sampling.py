@@ -115,6 +115,13 @@ class Sampler(threading.local):
         twists = np.einsum("sia,sa->si", plan.J, lifted[plan.element])
         return twists if pose is None else np.asarray(twists @ se3.Ad(se3.inverse(pose)).T)
 
+    def bodies(self, q: Array, v: Array, names: Sequence[str]) -> tuple[list[Array], list[Array]]:
+        """Poses (4, 4) and body twists (6,) of bodies that hang by joints of their own, at rates v."""
+        state = self.at(q)
+        lifted = self._lifted(state, v)
+        at = [self.tree.place_of_part(name)[0] for name in names]
+        return [state.parts[i].base for i in at], [lifted[i][0] for i in at]
+
     def strains(self, q: Array, rod: str, s: Array) -> Array:
         """Strains (S, 6) at s, body frame, as the laws of the rod mean them."""
         i, s, _ = self._place(rod, s)

@@ -139,21 +139,38 @@ class Inputs:
         """Values of the inputs that lag behind what is asked for, from the numbers u (J,) that act."""
         return {name: np.array(u[place]) for name, place in self.places.items()}
 
-    def _drive(self, still: Array, t: float) -> Array:
-        """Inputs of the prescribed joints with their rates and accelerations, (K, 3)."""
-        found = still.copy()
+    def drives(self, still: Array, times: Array) -> Array:
+        """Inputs of the prescribed joints with rates and accelerations (T, K, 3) at times (T,), those
+        that do not move as they are in `still` (K, 3).
+        """
+        found = np.repeat(still[None], len(times), axis=0)
         for k, (name, signal) in self._drives.items():
-            found[k, 0] = self._value(name, t)
-            for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
-                field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
-                found[k, order] = _check_value(self._owners[name], name, field, derivative(t))
+            found[:, k] = self._drives_of(name, signal, times)
+        return found
+
+    def _drives_of(self, name: str, signal: Signal, times: Array) -> Array:
+        """Values, rates and accelerations (T, 3) of one input."""
+        if isinstance(self.moving[name], Signal) and not _is_choosy(self._owners[name]):
+            try:
+                found = signal.motion_over(times)
+            except (TypeError, ValueError):
+                found = np.full((1, 3), np.nan)
+            if found.shape == (len(times), 3) and np.isfinite(found).all():
+                return found
+        # one by one: errors name the time
+        rows = [self._drive(name, signal, t) for t in times.tolist()]
+        return np.array(rows, dtype=float).reshape(-1, 3)
+
+    def _drive(self, name: str, signal: Signal, t: float) -> list[Array]:
+        found = [self._value(name, t)]
+        for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
+            field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
+            found.append(_check_value(self._owners[name], name, field, derivative(t)))
         return found
 
     def drive_rates(self, times: Array) -> Array:
         """Rates and accelerations (T, K, 2) of the inputs of prescribed joints at times (T,)."""
-        still = np.zeros((len(self.driven), 3))
-        rows = [self._drive(still, t)[:, 1:] for t in times.tolist()]
-        return np.array(rows).reshape(len(times), len(still), 2)
+        return self.drives(np.zeros((len(self.driven), 3)), times)[:, :, 1:]
 
 
 class Schedule(Inputs):
@@ -170,13 +187,19 @@ class Schedule(Inputs):
 
     def at(self, t: float) -> Acting:
         """Return what acts at time t, s; the same object as before if nothing changed."""
+        acting = self._still_at(t)
+        if not self._drives:
+            return acting
+        return Acting(acting.u, self.drives(acting.drive, np.array([t]))[0])
+
+    def _still_at(self, t: float) -> Acting:
+        """What acts at time t, with prescribed joints as if their inputs were zero."""
         now = {name: self._value(name, t) for name in self.changing}
         key = [value.tobytes() for value in now.values()]
         if self._acting is None or self._acting[0] != key:
             still = {name: 0.0 for name, _ in self._drives.values()}
             self._acting = (key, self.effects.at({**self.values, **still, **now}))
-        acting = self._acting[1]
-        return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
+        return self._acting[1]
 
     def of(self, effects: Effects) -> Schedule:
         """The same inputs for the same robot compiled anew; functions are not called again for that."""
@@ -219,8 +242,10 @@ class Schedule(Inputs):
     def rows(self, times: Array) -> Array:
         """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do."""
         if self.channels is None:
-            prescribed, acting = self.effects.prescribed, [self.at(t) for t in times.tolist()]
-            return np.array([[*now.u, *prescribed.row(now.drive)] for now in acting])
+            acting = [self._still_at(t) for t in times.tolist()]
+            drives = self.drives(acting[0].drive, times)
+            u = np.array([now.u for now in acting]).reshape(len(times), -1)
+            return np.concatenate([u, self.effects.prescribed.rows(drives)], axis=1)
         base, units, _ = self.channels
         return base + self.numbers(times) @ units
 
@@ -234,6 +259,11 @@ def as_inputs(inputs: object) -> Mapping[str, Any]:
             "robot", "inputs", inputs, "a dict of values by name", "give e.g. {'push': 0.5}"
         )
     return inputs
+
+
+def _is_choosy(owner: Entry) -> bool:
+    """Whether an input must be more than a finite number."""
+    return type(owner).check_input is not Entry.check_input or owner.input_line() is not None
 
 
 def check_input(description: Description, name: str, value: object) -> Array:

@@ -110,8 +110,10 @@ class StaticError:
         e = rod.strains(self.equations.state, i).e
         clear(rod.own)
         clear(rod.slope)
+        at = self.equations
+        moment = Moment(self.tree, at.state, at.work, at.u, at.z, memory=at.solver.memory)
         for term in self.effects.terms:
-            ask(term.add_section_stress, i, rod.s, e, self.equations.u, rod.own, rod.slope)
+            ask(term.add_section_stress, i, rod.s, e, moment, rod.own, rod.slope)
             ask(term.add_held_stress, i, rod.s, e, self.equations.z, rod.own, rod.slope)
         run(set_defects, rod.soft, rod.natural, rod.seen, self.W[i], rod.own, e, rod.d)
         if len(rod.slope):

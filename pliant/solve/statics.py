@@ -19,6 +19,7 @@ from pliant.engine.newton import Policy
 from pliant.engine.program import Program, Recurring, ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
+from pliant.linalg.sparse_factor import ENOUGH
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
 from pliant.solve.balance import balance
@@ -168,7 +169,7 @@ class Equilibrium(Equations):
             row[place] = make(self._place_and_balance, tangent)
         row[loops.SLOPE] = make(self._set_slope)
         row[loops.FACTORISE] = make(self.matrix.record_factorise)
-        row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
+        row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x, ENOUGH)
         row[loops.MOVE] = make(self._move)
         return row
 

@@ -166,6 +166,7 @@ def compare(
 
     Motions are compared if FILE has an entry 'simulate:', equilibria otherwise.
     """
+    from pliant.model.checks import refuse
     from pliant.solve.clock import make_clock
     from pliant.solve.registry import formulations, integrators
     from pliant.study.compare import compare as compare_formulations
@@ -177,7 +178,11 @@ def compare(
     truth = None if reference is None else settings_from_text("--reference", reference, known)
     contents, robot = read_robot(file)
     run = _motion(contents)
-    clock = None if run is None else make_clock(run.duration, run.dt, run.output_every)
+    clock = None
+    if run is not None:
+        expected = "a time step where motions are compared"
+        refuse(run.dt is None, "simulate", "dt", run.dt, expected, "give e.g. dt: 0.005")
+        clock = make_clock(run.duration, run.dt, run.output_every)
     result = compare_formulations(
         robot,
         methods or [cls() for _, cls in sorted(formulations().items(), key=_default_first)],

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError, Effect, Signal, did_you_mean, refuse
+from pliant.model import (
+    Array,
+    ConvergenceError,
+    DescriptionError,
+    Effect,
+    Signal,
+    did_you_mean,
+    refuse,
+)
 from pliant.model.checks import as_float, positive
 from pliant.model.paths import with_values
+from pliant.model.progress import time_reached, told
 from pliant.physics.effects import check_inputs
 from pliant.results.motion import Motion
+from pliant.results.switched_motion import SwitchedMotion
 from pliant.robot import Robot
 from pliant.solve.events import Event
 from pliant.solve.integrators.contract import Integrator
 
-_SUMMED = ("dissipated", "work", "numerical", "balance")
-"""Energies that are counted from the start of a motion on."""
 _INSTANT = 1e-9
 """Part of a step in which no two switches may follow each other."""
 Change = Mapping[str, Any] | Callable[[Motion], Mapping[str, Any] | None]
@@ -39,7 +46,8 @@ class Switch(Event):
         - an effect, a connection or a constraint: "off" or "on";
         - a rod or a body: its twist from then on, as `velocity` of `Robot.simulate`: parts that are
           not named are then at rest;
-        - the path of a number, as for `fit`, or the name of a parameter of its file: the number.
+        - the path of a number, as for `fit`, or the name of a parameter of the robot file: the number.
+          Velocities stay, and so must the undeformed robot: lengths, places, natural shapes.
     """
 
     change: Change | None = field(default=None, kw_only=True)
@@ -117,83 +125,14 @@ class Later(Signal):
         return super().acceleration(t) if found is None else float(found(t + self.begun))
 
 
-class SwitchedMotion:
-    """A motion in phases: the robot moving in time, with switches between.
-
-    phases : the `Motion` of each; their times begin at zero.
-    starts : when each of them begins, s.
-    switches : name, time in s, and changes of each switch that took place.
-    t : (T,) s; the time of a switch stands there twice, for the robot before and after it.
-    complete : False if a phase was interrupted.  steps : number of steps in all.
-    """
-
-    def __init__(
-        self,
-        phases: Sequence[Motion],
-        starts: Sequence[float],
-        switches: Sequence[tuple[str, float, dict[str, Any]]],
-    ) -> None:
-        self.phases, self.starts, self.switches = list(phases), list(starts), list(switches)
-        self.t = np.concatenate([m.t + at for m, at in zip(phases, starts, strict=True)])
-        self.complete = all(phase.complete for phase in phases)
-        self.steps = sum(phase.steps for phase in phases)
-
-    def __repr__(self) -> str:
-        return f"<Motion of {self.t[-1]:.6g} s in {len(self.phases)} phases, {self.steps} steps>"
-
-    def joined(self, ask: Callable[[Motion], Array]) -> Array:
-        """Return what is asked of each phase, an array (T_k, ...), as one array (T, ...)."""
-        return np.concatenate([ask(phase) for phase in self.phases])
-
-    def pose(self, part: Any = None, s: ArrayLike | None = None) -> Array:
-        """Return poses (T, ..., 4, 4), as `Motion.pose`."""
-        return self.joined(lambda phase: phase.pose(part, s))
-
-    def position(self, part: Any = None, s: ArrayLike | None = None) -> Array:
-        """Return positions (T, ..., 3) in the world, m, as `Motion.position`."""
-        return self.joined(lambda phase: phase.position(part, s))
-
-    def velocity(self, part: str | None = None, s: ArrayLike | None = None) -> Array:
-        """Return body twists (T, ..., 6), rad/s and m/s, as `Motion.velocity`."""
-        return self.joined(lambda phase: phase.velocity(part, s))
-
-    def joint(self, part: str) -> Array:
-        """Return joint values (T, nq), as `Motion.joint`."""
-        return self.joined(lambda phase: phase.joint(part))
-
-    def joint_rate(self, part: str) -> Array:
-        """Return joint rates (T, nv), as `Motion.joint_rate`."""
-        return self.joined(lambda phase: phase.joint_rate(part))
-
-    @cached_property
-    def energy(self) -> dict[str, Array]:
-        """Energies in J over time (T,) each, as `Motion.energy`; `switched` is what switches added.
-
-        total + dissipated + numerical - work - switched is constant. A connection that closes takes
-        the energy of the impact, a spring with another stiffness brings or takes what it stores.
-        """
-        names = list(dict.fromkeys(name for phase in self.phases for name in phase.energy))
-        columns: dict[str, list[Array]] = {name: [] for name in (*names, "switched")}
-        summed, switched, last = dict.fromkeys(_SUMMED, 0.0), 0.0, None
-        for phase in self.phases:
-            parts, count = phase.energy, len(phase.t)
-            switched += 0.0 if last is None else float(parts["total"][0]) - last
-            last = float(parts["total"][-1])
-            columns["switched"].append(np.full(count, switched))
-            for name in names:
-                values = parts.get(name, np.zeros(count)) + summed.get(name, 0.0)
-                columns[name].append(values)
-                if name in summed:
-                    summed[name] = float(values[-1])
-        return {name: np.concatenate(values) for name, values in columns.items()}
-
-
 class _Switching:
     """What acts in a motion in phases: the robot with all that it has, what is off, and inputs."""
 
     def __init__(self, robot: Robot, off: str | Sequence[str], inputs: Mapping[str, Any]) -> None:
         self.robot, self.inputs, self.velocity = robot, dict(inputs), dict[str, Any]()
         self.off: set[str] = set()
+        self.changed: list[str] = []
+        """Paths of the numbers that the last changes set."""
         check_inputs(robot.description.inputs(), self.inputs)
         for name in [off] if isinstance(off, str) else off:
             self._turn(name, "off")
@@ -227,22 +166,25 @@ class _Switching:
             elif name in self.robot.description.inputs():
                 self.inputs[name] = value
             else:
-                refuse(
-                    str(name).split(".")[0] in self._moving, "switch", "change", name,
-                    "something other than a number of a rod or a body, which keep theirs",
-                    "change an effect, such as a load, a spring or a constraint",
-                )  # fmt: skip
                 number = as_float(value)
                 if number is None:
                     raise DescriptionError(
                         "switch", f"change[{name!r}]", value,
                         'a number for a path; "on" or "off" for an effect', "correct it",
                     )  # fmt: skip
-                numbers[name] = number
+                named = name in self.robot.parameters
+                numbers[f"parameters.{name}" if named else name] = number
+        self.changed += numbers
         if numbers:
             changed = self.robot.copy()
             changed.description = with_values(changed.description, numbers)
             self.robot = changed
+
+    def apply_all(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Make the changes of all switches at one time, in their order."""
+        self.velocity, self.changed = {}, []
+        for change in changes:
+            self.apply(change)
 
     def now(self, begun: float) -> tuple[Robot, dict[str, Any]]:
         """The robot without what is off, and its inputs as functions of time since `begun`, s."""
@@ -259,6 +201,19 @@ class _Switching:
         }
 
 
+def _require_same_shapes(acting: _Switching, now: Robot, given: Any, phase: Motion) -> None:
+    """Refuse numbers that changed after a phase and by which its coordinates would be other shapes."""
+    try:
+        now._compiled(None, phase, "start", given, goes_on=True)
+    except DescriptionError as error:
+        if error.field != "start":
+            raise
+        expected = "numbers that leave the undeformed robot as it is, such as stiffness or mass"
+        remedy = "leave lengths, places, natural shapes and joints as they are"
+        changed = ", ".join(acting.changed)
+        raise DescriptionError("switch", "change", changed, expected, remedy) from None
+
+
 def simulate_switched(
     robot: Robot,
     duration: float,
@@ -273,6 +228,7 @@ def simulate_switched(
     joints: Mapping[str, Any] | None = None,
     formulation: Any = None,
     integrator: Integrator | None = None,
+    progress: bool | Callable[[float, float], object] | None = None,
 ) -> SwitchedMotion:
     """Return the motion over ``duration`` seconds, in which switches change what acts.
 
@@ -288,41 +244,75 @@ def simulate_switched(
     most : number of events at which the motion is refused, for they may be without end.
     start, velocity, joints, formulation, integrator : as for `Robot.simulate`, at the beginning; mesh
     and integrator are those of all phases.
+    progress : as for `Robot.simulate`, over the whole duration.
+
+    Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's ``last``
+    is the motion up to there.
     """
     listed = _as_switches(switches)
-    every = dt if output_every is None else output_every
-    for label, value in (("duration", duration), ("dt", dt), ("output_every", every)):
-        positive("simulate_switched", label, value, "seconds", "give e.g. 0.01")
+    _require_times(
+        duration=duration, dt=dt, output_every=dt if output_every is None else output_every
+    )
     acting = _Switching(robot, off, inputs or {})
     first: dict[str, Any] = {
         "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
     }  # fmt: skip
-    clocks = [each for each in listed if isinstance(each, Periodic)]
     phases: list[Motion] = []
     starts: list[float] = [0.0]
     done: list[tuple[str, float, dict[str, Any]]] = []
-    while True:
-        begun = starts[-1]
-        now, given = acting.now(begun)
-        events = _events(listed, begun, phases[-1].met if phases else [])
-        due = {each: each.after(begun, _INSTANT * dt) for each in clocks}
-        end = min([duration, *due.values()])
-        times = _outputs(duration, output_every, begun, end, _INSTANT * dt)
-        asked = {"integrator": integrator, "events": events, "output_times": times, **first}
-        phase = now.simulate(end - begun, min(dt, end - begun), given, **asked)
-        phases.append(phase)
-        lasted = float(phase.t[-1])
-        struck = [x.label for x, t in due.items() if abs(t - begun - lasted) < _INSTANT * dt]
-        changes = _after(phase, listed, struck)
-        if not changes or duration - begun - lasted < _INSTANT * dt:
-            return SwitchedMotion(phases, starts, done)
-        acting.velocity = {}
-        done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
-        for _, change in changes:
-            acting.apply(change)
-        _refuse_endless(done, phases, most)
-        starts.append(begun + lasted)
-        first = {"start": phase, "velocity": acting.velocity or None}
+    with told(progress, "simulate_switched", time_reached) as report:
+        while True:
+            begun = starts[-1]
+            now, given = acting.now(begun)
+            if acting.changed:
+                _require_same_shapes(acting, now, given, phases[-1])
+            events = _events(listed, begun, phases[-1].met if phases else [])
+            due = {x: x.after(begun, _INSTANT * dt) for x in listed if isinstance(x, Periodic)}
+            end = min([duration, *due.values()])
+            times = _outputs(duration, output_every, begun, end, _INSTANT * dt)
+            asked = {"integrator": integrator, "events": events, "output_times": times, **first}
+            asked["progress"] = _later_report(report, begun, duration)
+            with _all_phases(phases, starts, done):
+                phase = now.simulate(end - begun, min(dt, end - begun), given, **asked)
+            phases.append(phase)
+            lasted = float(phase.t[-1])
+            struck = [x.label for x, t in due.items() if abs(t - begun - lasted) < _INSTANT * dt]
+            changes = _after(phase, listed, struck)
+            if not changes or duration - begun - lasted < _INSTANT * dt:
+                return SwitchedMotion(phases, starts, done)
+            done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
+            acting.apply_all([change for _, change in changes])
+            _refuse_endless(done, phases, most)
+            starts.append(begun + lasted)
+            first = {"start": phase, "velocity": acting.velocity or None}
+
+
+def _require_times(**given: float) -> None:
+    """Refuse times that are not positive."""
+    for label, value in given.items():
+        positive("simulate_switched", label, value, "seconds", "give e.g. 0.01")
+
+
+def _later_report(
+    report: Callable[[float, float], object] | None, begun: float, duration: float
+) -> Callable[[float, float], object] | None:
+    """What a phase that began at `begun` tells of its progress, as that of the whole motion."""
+    return None if report is None else lambda t, _: report(begun + t, duration)
+
+
+@contextmanager
+def _all_phases(
+    phases: Sequence[Motion],
+    starts: Sequence[float],
+    done: Sequence[tuple[str, float, dict[str, Any]]],
+) -> Iterator[None]:
+    """Give a phase that fails all phases so far as the `last` of its error."""
+    try:
+        yield
+    except ConvergenceError as error:
+        if isinstance(error.last, Motion):
+            error.last = SwitchedMotion([*phases, error.last], starts, done)
+        raise
 
 
 def _as_switches(given: Any) -> list[Switch | Periodic]:

@@ -53,7 +53,9 @@ class Couplings:
 
 
 def add_couplings(tree: Tree, left: State, right: State, cross: Array, tangent: Tangent) -> None:
-    """Add cross (N, 2, 6, 6) between variations of `left` and of `right`."""
+    """Add cross (N, 2, 6, 6) between variations of `left` and `right` to a tangent that has them."""
+    if not tangent.couplings:
+        return
     for n, (a, b) in enumerate(tree.couplings.pairs):
         for side, (row, col) in enumerate(((a, b), (b, a))):
             slots = tangent.couplings[2 * n + side]

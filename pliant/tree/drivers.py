@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
@@ -26,6 +28,9 @@ _LOOKED_AT = np.linspace(0.0, 1.0, 9).tolist()
 """Places on a way at which speeds are looked at."""
 Motion = tuple[Array, Array, Array]
 """Prescribed coordinates of a joint, their velocities and accelerations."""
+Affine = tuple[Array, Array, Array]
+"""Coordinates (c,) at inputs of zero, and what k inputs add to them (k, c) and, by their rates and
+accelerations, to velocities and accelerations (k, v)."""
 
 
 class Driver(ABC):
@@ -37,6 +42,9 @@ class Driver(ABC):
     inputs: tuple[str, ...]
     coordinates: Ints
     velocities: Ints
+
+    affine: Affine | None = None
+    """The same in one product, where the motion is that simple."""
 
     @abstractmethod
     def motion(self, x: Array) -> Motion:
@@ -52,6 +60,9 @@ class JointDriver(Driver):
         self.velocities = np.array(joint.prescribed, dtype=np.int64)
         whole = np.arange(joint.nq, dtype=np.int64)
         self.coordinates = self.velocities if joint.additive else whole
+        if joint.additive:
+            unit = np.eye(len(self.inputs))
+            self.affine = np.zeros(len(unit)), unit, unit
 
     def motion(self, x: Array) -> Motion:
         if self._joint.additive:
@@ -67,11 +78,21 @@ class BaseDriver(Driver):
         self._out = se3.inverse(pose)
         self.inputs = tuple(motion.name for motion in motions)
         self.coordinates, self.velocities = np.arange(16), np.arange(6)
+        shifts = [motion.shifts_base_along() for motion in motions]
+        if None not in shifts:
+            self.affine = _shifts(np.array(shifts, dtype=float) @ pose[:3, :3])
 
     def motion(self, x: Array) -> Motion:
         rows = zip(self._motions, x.tolist(), strict=True)
         state = base_state(self._pose, [Moving(motion, *row) for motion, row in rows])
         return (self._out @ state.pose).ravel(), state.twist, state.twist_rate
+
+
+def _shifts(directions: Array) -> Affine:
+    """Motions of a base along directions (k, 3) in its own frame."""
+    pose, twist = np.zeros((len(directions), 4, 4)), np.zeros((len(directions), 6))
+    pose[:, :3, 3], twist[:, 3:] = directions, directions
+    return np.eye(4).ravel(), pose.reshape(-1, 16), twist
 
 
 def travel(twists: Callable[[float], Sequence[Array]], length: float) -> float:
@@ -87,12 +108,12 @@ def travel(twists: Callable[[float], Sequence[Array]], length: float) -> float:
 def drivers_of(description: Description, parts: Sequence[Part]) -> dict[int, Driver]:
     """The drivers of all parts with prescribed joints, by number of the part."""
     drivers: dict[int, Driver] = {}
+    moved = description.all_motions()
     for i, part in enumerate(parts):
         if part.joint.prescribed:
             drivers[i] = JointDriver(part.joint, part.name)
-        motions = description.motions_of(part.name)
-        if motions:
-            drivers[i] = BaseDriver(part.pose, motions)
+        if part.name in moved:
+            drivers[i] = BaseDriver(part.pose, moved[part.name])
     return drivers
 
 
@@ -125,10 +146,35 @@ class Prescribed:
         for i, driver in self._tree.drivers.items():
             yield i, driver.motion(drive[self._rows[i]])
 
-    def row(self, drive: Array) -> Array:
-        """All coordinates, then velocities, then accelerations of the prescribed joints (width,)."""
+    @cached_property
+    def _affine(self) -> Affine | None:
+        """The motion of all prescribed joints as one `Affine`, None if it is not that simple."""
+        blocks = [driver.affine for driver in self._tree.drivers.values()]
+        units = [np.eye(len(places)) for places, _ in self.maps]
+        known = [block for block in blocks if block is not None]
+        if len(known) < len(blocks):
+            return None
+        known += [(np.zeros(len(unit)), unit, unit) for unit in units]
+        starts, values, rates = zip(*known, strict=True)
+        return np.concatenate(starts), block_diag(*values), block_diag(*rates)
+
+    def rows(self, drives: Array) -> Array:
+        """All coordinates, then velocities, then accelerations of the prescribed joints (T, width), for
+        T drives (T, K, 3).
+        """
         if not self.names:
-            return np.zeros(0)
+            return np.zeros((len(drives), 0))
+        if self._affine is None:
+            return np.array([self._row(drive) for drive in drives]).reshape(len(drives), self.width)
+        start, values, rates = self._affine
+        x = drives.transpose(2, 0, 1)
+        return np.concatenate([start + x[0] @ values, x[1] @ rates, x[2] @ rates], axis=1)
+
+    def row(self, drive: Array) -> Array:
+        """One row (width,) of `rows`, for a drive (K, 3)."""
+        return self.rows(drive[None])[0]
+
+    def _row(self, drive: Array) -> Array:
         motions = [motion for _, motion in self._motions(drive)]
         motions.append(tuple(drive[self._joints :].T))
         return np.concatenate(
@@ -140,12 +186,7 @@ class Prescribed:
         if not self.names:
             return q
         out = q.copy()
-        for i, (coordinates, _, _) in self._motions(drive):
-            out[self._tree.parts[i].joint_slice][self._tree.drivers[i].coordinates] = coordinates
-        first = self._joints
-        for places, _ in self.maps:
-            out[places] = drive[first : first + len(places), 0]
-            first += len(places)
+        out[self.q_places] = self.row(drive)[: len(self.q_places)]
         return out
 
     def travel(self, before: Array, after: Array, length: float) -> float:
@@ -171,13 +212,7 @@ class Prescribed:
     def rates(self, drive: Array) -> tuple[Array, Array]:
         """Velocities and accelerations (total,), zero but for the prescribed coordinates."""
         v, acc = np.zeros(self._tree.total), np.zeros(self._tree.total)
-        for i, (_, velocity, acceleration) in self._motions(drive):
-            places = self._tree.parts[i].joint_index[self._tree.drivers[i].velocities]
-            v[places], acc[places] = velocity, acceleration
-        first = self._joints
-        for _, numbers in self.maps:
-            _, v[numbers], acc[numbers] = drive[first : first + len(numbers)].T
-            first += len(numbers)
+        v[self.v_places], acc[self.v_places] = np.split(self.row(drive)[len(self.q_places) :], 2)
         return v, acc
 
 

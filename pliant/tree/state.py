@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pliant.tree.tree import Tree
 
 _WORLD = np.eye(4)
+_APART = 0.3
+"""By how much joints are moved to see whether they are the same, rad and m."""
+_SAME = 1e-12
+"""Difference of poses and strains that counts as none, m and rad/m."""
 
 
 class PartState:
@@ -50,6 +54,25 @@ class PartState:
         self.point_g, self.point_J = self.g[Q:], self.J[Q:]
         self.base, self.turn, self.inward, self.pose = np.eye(4), np.eye(4), np.eye(6), np.eye(4)
         self.S = np.array(part.joint.axes(part.joint.start()), dtype=float, order="C")
+
+    def same_shape(self, other: PartState) -> bool:
+        """Whether a part of another robot has the same place, strains and joint as it is placed."""
+        mine, theirs = self.part, other.part
+        named, theirs_named = ((x.name, x.parent, type(x.joint)) for x in (mine, theirs))
+        moved = [
+            x.joint.pose(x.joint.retract(x.joint.start(), np.full(x.joint.nv, _APART)))
+            for x in (mine, theirs)
+        ]
+        lengths = [0.0 if x.rod is None else x.rod.length for x in (mine, theirs)]
+        values: list[Any] = [
+            (self.base, other.base),
+            (self.strain.e, other.strain.e),
+            moved,
+            lengths,
+        ]
+        return named == theirs_named and all(
+            np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-9, _SAME) for a, b in values
+        )
 
     def place_base(self) -> None:
         """Set the pose of the base from the frame that carries it and the coordinates of the joint."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class Tangent:
 
     effects : per effect, the slots of the blocks that it asked for.
     prescribed : whether the matrix has the prescribed coordinates too; it is (size, size).
+    coupled : whether it has the blocks of couplings between stations.
     """
 
     def __init__(
@@ -44,20 +46,27 @@ class Tangent:
         make: Callable[[int, list[Pair]], Matrix],
         effects: Sequence[list[Pair]],
         prescribed: bool = False,
+        coupled: bool = True,
     ) -> None:
         self.tree = tree
         self.size = tree.total if prescribed else tree.size
         blocks = [self._part_pairs(i) for i in range(len(tree.parts))]
         pairs = [self._solved(_spread(*pair)) for part in blocks for pair in part]
-        coupled = tree.couplings.columns(tree)
-        wanted = [*coupled, *(pair for pairs in effects for pair in pairs)]
+        between = tree.couplings.columns(tree) if coupled else []
+        wanted = [*between, *(pair for pairs in effects for pair in pairs)]
         pairs += [self._solved(_spread(*pair)) for pair in wanted]
         self.matrix = make(self.size, pairs)
         self.parts = [self._part_slots(part) for part in blocks]
-        self.couplings = [self._slots(pair) for pair in coupled]
-        """Two for each coupling of stations, see `couplings`."""
+        self.couplings = [self._slots(pair) for pair in between]
+        """Two for each coupling of stations, see `couplings`; empty if it has none."""
         self.effects = [[self._slots(pair) for pair in wanted] for wanted in effects]
         self._mirrored: dict[tuple[int, int], Ints] = {}
+
+    def alike(self) -> Tangent:
+        """A tangent with the same slots and a matrix of its own."""
+        other = copy(self)
+        other.matrix = self.matrix.alike()
+        return other
 
     def clear(self) -> None:
         """Set all to zero."""
@@ -112,15 +121,19 @@ def _spread(rows: Ints, cols: Ints) -> Pair:
 
 
 def new_tangent(
-    tree: Tree, effects: Sequence[list[Pair]], symmetric: bool, enough: Enough = ()
+    tree: Tree,
+    effects: Sequence[list[Pair]],
+    symmetric: bool,
+    enough: Enough = (),
+    coupled: bool = True,
 ) -> Tangent:
     """A tangent in the storage that suits its pattern.
 
-    enough : multipliers, and coordinates that can meet their rows alone.
+    enough : multipliers, and coordinates that can meet their rows alone.  coupled : see `Tangent`.
     """
     saddle = np.concatenate([tree.fields, tree.multipliers])
 
     def make(n: int, pairs: list[Pair]) -> Matrix:
         return make_matrix(n, pairs, saddle, tree.m, symmetric, enough)
 
-    return Tangent(tree, make, effects)
+    return Tangent(tree, make, effects, coupled=coupled)

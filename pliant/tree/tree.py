@@ -145,6 +145,11 @@ class Tree:
             a.map.nq == b.map.nq and np.array_equal(a.map.breaks, b.map.breaks) for a, b in pairs
         )
 
+    def same_shapes(self, other: Tree) -> bool:
+        """Whether coordinates of both are the same shapes of parts of the same names."""
+        pairs = zip(self.rest.parts, other.rest.parts, strict=False)
+        return self.same_maps(other) and all(a.same_shape(b) for a, b in pairs)
+
     def place_of(self, frame: Frame) -> tuple[int, float, Array]:
         """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""
         i, s, pose = self._places[frame.part]

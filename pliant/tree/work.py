@@ -18,10 +18,10 @@ class PartWork:
     met (S, 6) is the strain that meets the law, rate (S, 6) its time derivative, shift (S, 6) the
     derivative of `met` in the strain at the configuration that is sought, lag (S, 6) the retardation.
     ry (E, m) and Ky (E, m, m) collect all of it in element variables, r (E, n) and K (E, n, n) in the
-    entries of x.
+    entries of x. Parts of one shape share K, for each is done with it before the next one begins.
     """
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, lifted: dict[tuple[int, int], Array]) -> None:
         self.part = part
         E, n = part.map.elements.shape
         m, S = part.map.m, len(part.strain_s)
@@ -52,7 +52,7 @@ class PartWork:
         self.ry = np.zeros((E, m))
         self.Ky = np.zeros((E, m, m))
         self.r = np.zeros((E, n))
-        self.K = np.zeros((E, n, n))
+        self.K = lifted.setdefault((E, n), np.zeros((E, n, n)))
         self.row = np.zeros(m)
         self.base = np.zeros(6)
         """Gradient in the twist of the base."""
@@ -86,7 +86,8 @@ class Work:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.parts = [PartWork(part) for part in tree.parts]
+        lifted: dict[tuple[int, int], Array] = {}
+        self.parts = [PartWork(part, lifted) for part in tree.parts]
         self.residual: Array = np.zeros(tree.total)
         self.active: Array = np.zeros(tree.m)
         """Which multipliers hold, 1 or 0, as the last residual had it; 0 for two-sided ones."""

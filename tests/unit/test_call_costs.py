@@ -14,9 +14,11 @@ import pliant as pl
 from pliant.engine import linking
 from pliant.engine.arrays import combine
 from pliant.engine.by_value import by_value
-from pliant.engine.program import Recurring, record, recorder
+from pliant.engine.program import Recurring, Shared, record, recorder
 from pliant.model.telling import untold
+from pliant.solve.closed_states import ClosedStates
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.schedule import Schedule
 from pliant.solve.statics import Equilibrium
 
 
@@ -215,3 +217,127 @@ def test_rates_are_those_of_the_configuration_that_was_asked_for() -> None:
         alone = CoordinateProblem(problem.description, problem.formulations)
         for name, values in alone.energies(path, np.array([k])).items():
             assert energies[name][n] == pytest.approx(values[0], rel=1e-12, abs=1e-15)
+
+
+def flexible_loop() -> pl.Robot:
+    """Two steel wires on sliders that end in one plate."""
+    robot = pl.Robot()
+    steel = pl.Material(E=207e9, nu=0.3, rho=7850.0)
+    wires = []
+    for name, y in (("left", -0.1), ("right", 0.1)):
+        base = pl.pose((0.0, y, 0.0)) @ pl.along("x")
+        wires.append(robot.add_rod(name, 0.4, pl.Circle(7e-4), steel, base))
+        robot.add_base_motion(f"slide {name}", wires[-1], translation=(1, 0, 0))
+    plate = robot.add_body("plate", 0.1, (5e-4,) * 3, on=wires[0].tip)
+    robot.connect(
+        "clamp", wires[1].tip, plate.at(np.linalg.inv(pl.along("x"))[:3, :3] @ (0, 0.2, 0))
+    )
+    return robot
+
+
+def test_outputs_of_radau_with_constraints_repeat_recorded_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    placed: list[bool] = []
+    plain = ClosedStates._measure
+
+    def counted(self: ClosedStates) -> None:
+        placed.append(recorder() is not None)
+        plain(self)
+
+    monkeypatch.setattr(ClosedStates, "_measure", counted)
+    robot = flexible_loop()
+    slide = {"slide left": pl.Sine(0.01, 1.0), "slide right": pl.Sine(0.01, 1.3)}
+    motion = robot.simulate(
+        0.5, 0.25, slide, formulation=pl.Spectral(3, 1), integrator=pl.Radau(1e-4),
+        output_times=np.linspace(0.0, 0.5, 38),
+    )  # fmt: skip
+    assert placed == [False, True]
+    left, right = (motion.tip(name)[:, :3, 3] for name in ("left", "right"))
+    frame = motion.pose("plate")
+    apart = np.einsum("tji,tj->ti", frame[:, :3, :3], right - left)
+    np.testing.assert_allclose(apart - apart[0], 0.0, atol=1e-10)
+
+
+def moved_joints(turns: bool) -> pl.Robot:
+    robot = pl.Robot()
+    steel = pl.Material(E=2e11, nu=0.3, rho=7800.0)
+    table = robot.add_rod(
+        "table", 0.5, pl.Circle(0.005), steel, pl.pose((0, 0, 1), (0.3, 0.2, 0.1))
+    )
+    robot.add_base_motion("shift", table, translation=(0.2, 0.3, -1.0))
+    robot.add_base_motion("shake", table, translation=(1.0, 0.0, 0.5))
+    if turns:
+        robot.add_base_motion("turn", table, rotation=(0.0, 0.0, 1.0))
+    hinge = pl.Revolute("z", drive="angle")
+    robot.add_rod("arm", 0.3, pl.Circle(0.005), steel, joint=hinge)
+    robot.add_load("push", "arm.tip", force=(1, 0, 0))
+    return robot
+
+
+@pytest.mark.parametrize("turns", [False, True], ids=["in one product", "joint by joint"])
+def test_rows_of_prescribed_joints_are_those_of_each_instant(turns: bool) -> None:
+    robot = moved_joints(turns)
+    effects = robot._compiler.compiled(pl.Spectral(3, 1)).effects
+    given = {
+        "shift": pl.Sine(0.1, 2.0), "shake": lambda t: 0.1 * t**3, "push": pl.Ramp(0.0, 2.0, 0.1, 0.4),
+        "arm": pl.Table([0.0, 0.3, 1.0], [0.0, 0.5, -0.5]),
+    }  # fmt: skip
+    if turns:
+        given["turn"] = pl.Sweep(0.3, 1.0, 3.0, 1.0)
+    schedule, times = Schedule(effects, given), np.array([0.0, 0.17, 0.3, 0.31, 0.9])
+    assert (effects.prescribed._affine is None) == turns
+    rows = schedule.rows(times)
+    for t, row in zip(times.tolist(), rows, strict=True):
+        now = schedule.at(t)
+        joints = [motion for _, motion in effects.prescribed._motions(now.drive)]
+        columns = [np.concatenate(column) for column in zip(*joints, strict=True)]
+        np.testing.assert_allclose(row, np.concatenate([now.u, *columns]), rtol=1e-14, atol=1e-15)
+        v, acc = effects.prescribed.rates(now.drive)
+        np.testing.assert_allclose(
+            v[effects.prescribed.v_places], columns[1], rtol=1e-14, atol=1e-15
+        )
+        np.testing.assert_allclose(
+            acc[effects.prescribed.v_places], columns[2], rtol=1e-14, atol=1e-15
+        )
+
+
+@pytest.mark.parametrize("signal", [False, True], ids=["function", "signal"])
+def test_an_input_that_is_no_number_later_is_told_with_its_time(signal: bool) -> None:
+    def shake(t: float) -> float:
+        return np.nan if t > 0.105 else t
+
+    given = {
+        "arm": pl.Table([0.0, 1.0], [0.0, 0.5]),
+        "shake": pl.Sum((shake,)) if signal else shake,
+    }
+    with pytest.raises(pl.DescriptionError, match=r"input 'shake'.* at t = 0\.1\d* s = nan"):
+        moved_joints(False).simulate(0.2, 0.01, given, formulation=pl.Spectral(3, 1))
+
+
+def test_what_programs_share_is_recorded_once() -> None:
+    x, asked = np.ones(1), list[bool]()
+
+    def grow() -> None:
+        asked.append(recorder() is not None)
+        combine(2.0, x, 0.0, x, x)
+
+    growing = Shared(grow)
+    growing()
+    assert x[0] == 2.0 and asked == [False]
+    once, twice = record(growing), record(lambda: (growing(), growing()))
+    assert asked == [False, True] and x[0] == 2.0
+    once()
+    twice()
+    assert x[0] == 16.0
+
+
+def test_tangents_of_one_robot_share_slots_and_no_entries() -> None:
+    effects = flexible_loop()._compiler.compiled(pl.Spectral(3, 1)).effects
+    for symmetric in (False, True):
+        one, other = effects.tangent(symmetric), effects.tangent(symmetric)
+        assert one.effects is other.effects and one.parts is other.parts
+        arrays = zip(one.matrix.remembered(), other.matrix.remembered(), strict=True)
+        assert not any(np.shares_memory(a, b) for a, b in arrays)
+        one.matrix.data[...] = 1.0
+        assert not other.matrix.data.any() and not effects.tangent(symmetric).matrix.data.any()

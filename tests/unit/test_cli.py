@@ -27,6 +27,7 @@ loads:
 inputs:
   push: {ramp: {start: 0, end: 1, t0: 0, t1: 0.1}}
 """
+KINDS = ("statics", "modes", "motion")
 RUNS = "statics:\nsimulate: {duration: 0.1, dt: 0.01, start: statics}\nmodes: {count: 3}\n"
 
 
@@ -76,6 +77,24 @@ def test_run_without_runs_solves_statics_and_can_be_quiet(folder: Path) -> None:
     assert found.exit_code == 0 and found.output == ""
     there = {path.name for path in (folder / "pliant-results").iterdir()}
     assert there == {"arm-statics.nc", "arm-statics.png"}
+
+
+def test_run_takes_accuracies_instead_of_meshes_and_steps(folder: Path) -> None:
+    text = ARM.replace("    formulation: {bspline: {points: 6}}\n", "")
+    text += "statics: {accuracy: 1e-5}\nmodes: {count: 2, accuracy: 1e-3}\n"
+    text += "simulate: {duration: 0.05, accuracy: 5e-3, output_every: 0.01}\n"
+    found = call("run", write(folder, text), "--no-animation")
+    assert found.exit_code == 0, found.output
+    still, modes, move = (pl.load(folder / f"pliant-results/arm-{x}.nc") for x in KINDS)
+    assert still.attrs["error_relative"] < 1e-5
+    assert 0 < modes.error.max() < 1e-3
+    assert move.time.size == 6
+
+
+def test_comparing_motions_asks_for_their_step(folder: Path) -> None:
+    found = call("compare", write(folder, ARM + "simulate: {duration: 0.1}\n"))
+    assert found.exit_code == 1
+    assert "simulate: dt = None: must be a time step where motions are compared" in found.output
 
 
 def test_animation_can_be_left_out(folder: Path) -> None:

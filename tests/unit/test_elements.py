@@ -199,6 +199,51 @@ def test_bushings_damp_by_powers_and_close_the_energy_balance() -> None:
     assert unbalanced(motion) < 1e-6
 
 
+def damped(by: str, power: float) -> tuple[pl.Robot, str]:
+    """A cart of 0.2 kg on a slide along x whose only force is 0.6 |v|^power against its velocity."""
+    robot, damping = pl.Robot(gravity=(0.0, 0.0, 0.0)), 0.6 if by == "joint" else 0.0
+    joint = pl.Prismatic("x", damping=damping, power=power)
+    cart = robot.add_body("cart", 0.2, joint=joint, pose=pl.pose((0.5, 0.0, 0.0)))
+    limp = pl.Stiffness(bending=1e-12, twist=1e-12, shear=1e-12, axial=1e-12, mass=1.0)
+    if by == "link":
+        loss = pl.Damping(axial=0.6 * 0.5**power)
+        robot.add_link(
+            "link", (0, 0, 0), cart.at((0, 0, 0)), limp, strain_damping=loss, power=power
+        )
+    return robot, "cart"
+
+
+@pytest.mark.parametrize("integrator", STEPS, ids=repr)
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("by", ["joint", "link"])
+def test_a_cart_slows_down_by_the_power_of_its_velocity(
+    by: str, power: float, integrator: Any
+) -> None:
+    """v' = -3 v^power in closed form, and what is lost is what was there."""
+    robot, cart = damped(by, power)
+    motion = robot.simulate(0.2, 1e-3, velocity={cart: 1.0}, integrator=integrator)
+    t = motion.t
+    exact = {0.5: (1.0 - 1.5 * t) ** 2, 1.0: np.exp(-3.0 * t), 2.0: 1.0 / (1.0 + 3.0 * t)}[power]
+    assert motion.joint_rate(cart)[:, 0] == pytest.approx(exact, abs=2e-5)
+    lost = 0.1 * (1.0 - exact[-1] ** 2)
+    assert motion.energy["dissipated"][-1] == pytest.approx(lost, rel=1e-4)
+
+
+def test_joints_and_links_with_powers_are_in_files_and_damp_each_coordinate(tmp_path: Any) -> None:
+    robot, cart = damped("link", 2.0)
+    joint = pl.Planar("z", damping=(0.6, 0.3, 0.1), power=(2.0, 1.0, 0.5))
+    robot.add_body("puck", 0.2, (1e-3,) * 3, joint=joint)
+    again = pl.Robot.from_file(robot.save(tmp_path / "robot.yaml"))
+    speed = {cart: 1.0, "puck": (1.0, 1.0, 1.0)}
+    one, two = (x.simulate(0.1, 1e-3, velocity=speed) for x in (robot, again))
+    assert two.joint_rate("puck")[-1] == pytest.approx(one.joint_rate("puck")[-1], abs=1e-12)
+    assert two.joint_rate(cart)[-1] == pytest.approx(one.joint_rate(cart)[-1], abs=1e-12)
+    assert one.joint_rate("puck")[-1, 1] == pytest.approx(np.exp(-0.15), abs=1e-5)
+    assert one.joint_rate("puck")[-1, 0] == pytest.approx(1.0 / 1.3, abs=1e-5)
+    with pytest.raises(pl.DescriptionError, match=r"power.*one for all, or 3"):
+        pl.Planar("z", damping=0.1, power=(2.0, 1.0))
+
+
 def sprung(by_mount: bool) -> pl.Robot:
     stiffness = {"x": 50.0, "y": 40.0, "z": 60.0, "rz": 0.3}
     robot = pl.Robot()

@@ -152,7 +152,7 @@ def test_file_keeps_the_drive(tmp_path: Path) -> None:
         ({"stiffness": 1e3}, "stiffness.*left out for drive='tension'"),
         ({"slack": 0.1}, "slack.*left out for drive='tension'"),
         ({"drive": "length", "tension": 1.0}, "tension.*left out for drive='length'"),
-        ({"drive": "length", "friction": 0.1}, "friction.*left out for drive='length'"),
+        ({"drive": "length", "friction": 0.1}, "stiffness.*friction and drive='length'"),
         ({"drive": "none"}, "drive.*tension"),
     ],
 )

@@ -204,6 +204,26 @@ def test_short_run_sections(tmp_path, section):
     assert run in (StaticsRun(), ModesRun(6), SimulateRun(1.0, 0.1))
 
 
+def test_runs_take_an_accuracy_instead_of_a_step(tmp_path):
+    text = "statics: {accuracy: 1e-4}\nmodes: {count: 2, accuracy: 1e-3}\nsimulate: {duration: 1}\n"
+    still, modes, move = load_text(tmp_path, SMALL + text).runs
+    assert (still.accuracy, modes.accuracy, move.dt, move.accuracy) == (1e-4, 1e-3, None, None)
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ("statics: {accuracy: 2}", "between 1e-08 and 0.1; give e.g. 1e-3"),
+        ("simulate: {duration: 1, error: true}", "error = True: must be false, for a motion"),
+        ("simulate: {duration: 1, dt: 0.1, accuracy: 1e-3, error: true}", "error = True"),
+        ("simulate: {duration: 1, dt: 2}", "at most the duration 1 s"),
+    ],
+)
+def test_accuracies_that_cannot_be_are_refused(tmp_path, section, words):
+    with pytest.raises(FileError, match=words):
+        load_text(tmp_path, SMALL + section)
+
+
 @pytest.mark.parametrize(
     ("text", "signal"),
     [

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 import pliant as pl
 from pliant.lie import se3
 from pliant.physics import link_kernels
+from pliant.physics.between import middle
 
 STEEL = pl.Material(E=2e9, nu=0.3)
 RUBBER = pl.Material(E=1e6, nu=0.5, viscosity=2e4)
@@ -77,6 +78,19 @@ def potential(g, turns, law, used=link_kernels.LINK):
 
 def moved(g, x):
     return g @ se3.exp(x.reshape(2, 6))
+
+
+@pytest.mark.parametrize("size", [1.5, 0.1, 1e-3, 1e-6, 0.0])
+def test_middles_of_a_step_have_the_shares_of_their_ends(size: float) -> None:
+    """The closed form against products of exponential maps, also of turns next to none."""
+    rng = np.random.default_rng(3)
+    ga = se3.exp(rng.normal(size=6))
+    gb = ga @ se3.exp(size * rng.normal(size=6))
+    g, shares = np.zeros((4, 4)), np.zeros((2, 6, 6))
+    link_kernels._middle(ga, gb, g, shares, False)
+    wanted = middle(ga[None], gb[None])
+    assert g == pytest.approx(wanted.g[0], abs=1e-14)
+    assert shares == pytest.approx(np.stack([wanted.Aa[0], wanted.Ab[0]]), abs=1e-14)
 
 
 @pytest.mark.parametrize("what", MEASURES)

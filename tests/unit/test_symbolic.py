@@ -77,9 +77,11 @@ def rig() -> tuple[pl.Robot, Any, Any, Any]:
     hub = robot.add_body("hub", 0.3, (1e-3, 2e-3, 2.5e-3), joint=pl.Spherical(drive="torque"))
     arm = robot.add_rod(
         "arm", 0.3, pl.Circle((0.01, 0.006)), RUBBER, base=hub.at((0, 0, 0.05)),
-        natural=(0.3, 0.5, 0.2), joint=pl.Universal("x", "y", stiffness=0.1, damping=0.01),
+        natural=(0.3, 0.5, 0.2),
+        joint=pl.Universal("x", "y", stiffness=0.1, damping=0.01, power=(1.0, 2.0)),
     )  # fmt: skip
-    hand = robot.add_body("hand", 0.05, (1e-4,) * 3, on=arm.tip, joint=pl.Revolute("y"))
+    swing = pl.Revolute("y", damping=0.02, power=1.5)
+    hand = robot.add_body("hand", 0.05, (1e-4,) * 3, on=arm.tip, joint=swing)
     return robot, hub, arm, hand
 
 
@@ -181,7 +183,8 @@ def links(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     robot.add_link(
         "net", arm.tip, (0.1, 0.2, 0.5), pl.Circle(0.003), RUBBER, rest=0.9, kind="tension"
     )
-    robot.add_link("beam", arm.at(0.15), hand.at((0.1, 0, 0)), pl.Circle(0.003), RUBBER)
+    ends = (arm.at(0.15), hand.at((0.1, 0, 0)))
+    robot.add_link("beam", *ends, pl.Circle(0.003), RUBBER, power=0.7)
 
 
 @case

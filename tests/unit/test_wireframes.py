@@ -12,6 +12,7 @@ import pytest
 import pliant as pl
 from pliant.model import file_access
 from pliant.model.iges import read_iges
+from pliant.solve.problem import Problem
 from pliant.solve.resolution_hint import PAIRS, rough_errors
 from pliant.tree.tree import Tree
 from pliant.view import draw_wireframe
@@ -244,6 +245,27 @@ def test_judging_a_motion_takes_one_pass_over_the_robot_for_each_state(
             rough_errors(motion._compiled, motion._trajectory, 2)
         calls[count] = len(passes)
     assert calls[2] == calls[4] <= 2 * PAIRS
+
+
+def test_centres_of_all_bodies_at_once_are_those_of_each() -> None:
+    """Bodies on a rod, on a body and by themselves, with centres and slanted axes."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0)
+    rod = robot.add_rod("arm", 0.2, pl.Circle(0.006), soft, pose=pl.along("x"))
+    slanted = (2e-4, 3e-4, 4e-4, 1e-5, -2e-5, 3e-5)
+    hung = {"centre": (0.02, 0.01, -0.03), "pose": pl.pose((0, 0.01, 0), (0.1, 0.2, 0.3))}
+    hand = robot.add_body("hand", 0.05, slanted, on=rod.at(0.1), joint=pl.Spherical(), **hung)
+    more = {"on": hand.at((0.02, 0, 0), (0.3, 0, 0)), "joint": pl.Revolute("z"), **hung}
+    robot.add_body("nail", 0.01, slanted, **more)
+    robot.add_body("ring", 0.01, (1e-5,) * 3, on=rod.tip)
+    robot.add_body("ball", 0.05, slanted, joint=pl.Free(), **hung)
+    motion = robot.simulate(0.02, 2e-3, velocity={"ball": (1, 2, 3, 0.1, 0.2, 0.3)})
+    problem, path = motion._compiled, motion._trajectory
+    together = problem.centres(path.q[-1], path.v[-1])
+    one_by_one = Problem.centres(problem, path.q[-1], path.v[-1])
+    assert len(together[0]) == 3 and np.linalg.norm(together[1], axis=1).min() > 0.1
+    for some, each in zip(together, one_by_one, strict=True):
+        assert some == pytest.approx(each, abs=1e-14)
 
 
 def test_velocities_are_those_of_the_state_and_rates_asked_for() -> None:

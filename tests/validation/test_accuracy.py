@@ -44,6 +44,31 @@ def test_motions_need_neither_step_nor_mesh() -> None:
     assert gap < 5.0 * found.error.shape + 1e-6
 
 
+@pytest.mark.parametrize("part", [0.0, 0.5, 0.95])
+def test_ctrl_c_leaves_the_finest_motion_so_far(part: float) -> None:
+    """In the first motion of a search and in later ones; comparing cut motions was a ValueError."""
+
+    def search(most: float) -> tuple[pl.Motion, int]:
+        calls = 0
+
+        def count(_: float, __: float) -> None:
+            nonlocal calls
+            calls += 1
+            if calls > most:
+                raise KeyboardInterrupt
+
+        return arm().simulate(0.1, output_every=0.01, progress=count), calls
+
+    whole, calls = search(np.inf)
+    assert whole.complete
+    with pytest.warns(pl.ResolutionWarning, match="interrupted before the accuracy 0.001"):
+        found, _ = search(part * calls)
+    assert not found.complete
+    assert found.error is None
+    assert np.isfinite(found.position("arm", S)).all()
+    assert (found.t[-1] == pytest.approx(0.1)) == (part > 0.0)
+
+
 def test_motions_with_constraints_take_implicit_steps() -> None:
     robots = [arm(), arm()]
     for robot in robots:

@@ -21,11 +21,11 @@ INTEGRATORS = {"midpoint": pl.Midpoint(), "newmark": pl.Newmark(), "euler": pl.I
 SOFT = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=100.0)
 
 
-def tendon_robot(through: str, stiffness: float | None) -> pl.Robot:
+def tendon_robot(through: str, stiffness: float | None, **more: Any) -> pl.Robot:
     """An arm with a tendon that is pulled by its length, through disks or embedded."""
     robot = pl.Robot()
     arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), SOFT, pl.along("x"))
-    more: dict[str, Any] = {"drive": "length", "stiffness": stiffness}
+    more = {"drive": "length", "stiffness": stiffness, **more}
     if through == "disks":
         path = [arm.at(s, (0.006, 0.0)) for s in (0.0, 0.1, 0.2, 0.3)]
         robot.add_tendon("cable", path, **more)
@@ -77,6 +77,16 @@ def test_tendons_by_length(through: str, stiffness: float | None, integrator: st
     robot = tendon_robot(through, stiffness)
     stream = check(robot, INTEGRATORS[integrator], {"cable": 2e-3})
     assert stiffness is None or stream.state.tension("cable") > 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("through", ["disks", "embedded"])
+def test_tendons_that_rub(through: str, integrator: str) -> None:
+    robot = tendon_robot(through, 100.0, friction=0.4, creep=0.01)
+    stream = check(robot, INTEGRATORS[integrator], {"cable": 2e-3})
+    tension = np.asarray(stream.state.tension("cable"))
+    assert tension[-1] > 0.0 and np.ptp(tension) > 1e-4 * tension[0]
 
 
 @pytest.mark.filterwarnings("ignore")

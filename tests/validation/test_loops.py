@@ -272,3 +272,77 @@ def test_fit_of_a_robot_with_a_constraint_given_twice() -> None:
     )
     found = pl.fit(two_arms(2, None), data, ["a.material.E", "b.material.E"])
     assert list(found.values.values()) == pytest.approx([0.8e6, 0.8e6], rel=1e-3)
+
+
+# -- several loops on one place -------------------------------------------------------------------
+
+
+def crowded(kind: str, needed: bool) -> pl.Robot:
+    """Loops that hold the tip of one rod again and again; needed : only what is not redundant."""
+    robot, soft = pl.Robot(), pl.Material(E=3e6, nu=0.4, rho=1000.0, viscosity=1e3)
+    arm = robot.add_rod("arm", 0.2, pl.Circle(0.008), soft)
+    plate = (0.01, (1e-6,) * 3)
+    pushed: Any = arm.tip
+    if kind == "fork":  # a plate on the tip that a loop to the same tip locks
+        fork = None if needed else pl.Universal("x", "y", stiffness=0.2)
+        held = robot.add_body("plate", *plate, on=arm.tip, joint=fork)
+        if not needed:
+            robot.connect("loop", held.at((0, 0, 0)), arm.tip, joint=pl.Revolute("z"))
+    elif kind == "beside":
+        other = robot.add_rod("other", 0.2, pl.Circle(0.008), soft, pl.pose((0.05, 0, 0)))
+        robot.connect("one", arm.tip, other.tip)
+        if not needed:
+            robot.connect("two", arm.tip, other.tip, joint=pl.Revolute("y"))
+    elif kind == "plate":
+        at = pl.pose((0, 0, 0.2))
+        held = robot.add_body("plate", *plate, pose=at, joint=pl.Free())
+        robot.connect("one", arm.tip, held.at((0, 0, 0)))
+        if not needed:
+            robot.connect("two", arm.tip, held.at((0, 0, 0)), joint=pl.Spherical())
+            robot.connect("three", arm.tip, held.at((0.02, 0, 0)), joint=pl.Revolute("z"))
+    else:  # held against the world twice
+        robot.connect("two", arm.tip, pl.pose((0, 0, 0.2)), joint=pl.Prismatic("z"))
+        pushed = arm.at(0.1)
+        if not needed:
+            robot.add_constraint("pin", arm.tip, hold=("x", "y"))
+    robot.add_load("push", pushed, force=(0.1, 0.05, 0.0))
+    return robot
+
+
+CROWDED = {"fork": 3, "beside": 5, "plate": 8, "world": 2}
+
+
+@pytest.mark.filterwarnings("ignore::pliant.PlausibilityWarning")
+@pytest.mark.parametrize(
+    "form", [pl.BSpline(3, 8), pl.Strain(2, 2), pl.Hermite(4)], ids=lambda x: type(x).__name__
+)
+@pytest.mark.parametrize("kind", CROWDED)
+def test_loops_that_hold_one_tip_again_are_counted_and_change_no_equilibrium(
+    kind: str, form: Any
+) -> None:
+    with pytest.warns(pl.RedundancyWarning, match=rf"^{CROWDED[kind]} redundant constraint row"):
+        found = crowded(kind, False).statics(formulation=form)
+    truth = crowded(kind, True).statics(formulation=form)
+    assert found.position("arm.0.1") == pytest.approx(truth.position("arm.0.1"), abs=1e-10)
+    assert found.tip("arm") == pytest.approx(truth.tip("arm"), abs=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::pliant.PlausibilityWarning")
+@pytest.mark.parametrize(
+    ("integrator", "near"),
+    [(pl.Midpoint(), 1e-9), (pl.Newmark(), 1e-8), (pl.GeneralizedAlpha(0.8), 1e-8), (pl.Radau(), 2e-5)],
+    ids=lambda x: type(x).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("kind", CROWDED)
+def test_loops_that_hold_one_tip_again_change_no_motion(
+    kind: str, integrator: Any, near: float
+) -> None:
+    inputs, form = {"push": lambda t: np.sin(40.0 * t)}, pl.BSpline(3, 8)
+    ends = [
+        crowded(kind, needed)
+        .simulate(0.04, 2e-3, inputs, integrator=integrator, formulation=form)
+        .position("arm.0.1")[-1]
+        for needed in (False, True)
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=near)
+    assert np.abs(ends[1] - (0.0, 0.0, 0.1)).max() > 1e-4

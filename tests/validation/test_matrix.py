@@ -131,6 +131,10 @@ def embedded(robot: pl.Robot, arm: pl.Rod) -> object:
     return robot.add_tendon("pull", along=arm, offset=(0.008, 0.0))
 
 
+def rubbing(robot: pl.Robot, arm: pl.Rod) -> object:
+    return robot.add_tendon("pull", along=arm, offset=(0.008, 0.0), friction=0.5, creep=0.02)
+
+
 def softening(robot: pl.Robot, arm: pl.Rod) -> object:
     robot.add_load("push", arm.tip, force=(0.03, 0.0, 8.0))
     return robot.add_section_update("soft", arm)
@@ -143,6 +147,7 @@ MORE_CASES: dict[str, Case] = {
     "link": Case({}, link),
     "tendon": Case({}, tendon, PULL),
     "embedded tendon": Case({}, embedded, PULL),
+    "rubbing tendon": Case({}, rubbing, PULL),
     "section update": Case({}, softening),
 }
 """Effects that meet every formulation on a clamp and on a hinge, integrators in turn."""
@@ -299,7 +304,7 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return "a rod clamped to the world"
     if name in STRONG and joint not in ("clamped", "Fixed"):
         return f"joint.*rigid connections only, with {name}"
-    if name in STRONG and effect in ("spring", "link", "tendon"):
+    if name in STRONG and effect in ("spring", "link", "tendon", "rubbing tendon"):
         return "spring|link|tendon"
     if solver != "statics" and (name in STRONG) != (solver in ("BDFAlpha", "BDF")):
         return "integrator.*(BDFAlpha with|with coordinates)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -263,9 +264,96 @@ def test_wrong_output_intervals_are_refused(every: float) -> None:
         pl.simulate_switched(cart(), 1.0, 0.01, clock(0.2, "a", {}), output_every=every)
 
 
-def test_numbers_of_bodies_do_not_change() -> None:
-    with pytest.raises(pl.DescriptionError, match=r"cart\.mass.*keep theirs"):
-        pl.simulate_switched(cart(), 1.0, 0.01, clock(0.2, "a", {"cart.mass": 2.0}))
+def test_a_load_falls_off_a_cart_and_velocities_stay() -> None:
+    """The push moves what is left; the switch takes the kinetic energy of what fell off."""
+    robot = cart()
+    drop = clock(0.2, "drop", {"cart.mass": 0.25})
+    motion = pl.simulate_switched(robot, 0.5, 0.01, drop, inputs={"push": (1.0, 0, 0)})
+    assert motion.joint_rate("cart")[-1, 0] == pytest.approx(0.2 + 4.0 * 0.3, abs=1e-9)
+    assert motion.energy["switched"][-1] == pytest.approx(-0.5 * 0.75 * 0.2**2, abs=1e-9)
+    assert gap(motion) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"arm.length": 0.31}, {"arm.natural[0]": 0.1}, {"arm.pose[0,3]": 0.1}, {"bob.pose[2,3]": 0.1}],
+)
+def test_numbers_that_move_the_undeformed_robot_do_not_change(change: dict[str, float]) -> None:
+    robot = soft_arm()
+    robot.add_body("bob", 0.1, (1e-4,) * 3, on="arm.tip", joint=pl.Revolute("y", stiffness=0.1))
+    path = next(iter(change)).replace("[", r"\[")
+    with pytest.raises(pl.DescriptionError, match=f"{path}.*undeformed robot as it is"):
+        pl.simulate_switched(robot, 0.1, 0.01, clock(0.05, "a", change), formulation=pl.SRL(3))
+
+
+def soft_arm(E: float = 1e6) -> pl.Robot:
+    robot = pl.Robot(gravity=(0, 0, 0))
+    rubber = pl.Material(E=E, nu=0.45, rho=1100.0, viscosity=1e3)
+    rod = robot.add_rod("arm", 0.3, pl.Circle(0.01), rubber, natural=(0.0, 0.0, 0.0))
+    robot.add_load("push", rod.tip, force=(0.05, 0.0, 0.0))
+    return robot
+
+
+MODELS = [pl.SRL(4), pl.EBR(4), pl.EBA(4), pl.ROM(3), pl.BSpline(), pl.Hermite(), pl.ANCF(6)]
+
+
+@pytest.mark.parametrize("formulation", MODELS, ids=lambda x: type(x).__name__)
+def test_a_rod_moves_on_when_a_constraint_elsewhere_is_released(formulation: Any) -> None:
+    """Its rates stay, whatever force fields its formulation has beside the coordinates."""
+    robot = soft_arm()
+    robot.add_body("block", 0.01, (1e-6,) * 3, joint=pl.Free(), pose=pl.pose((1.0, 0, 0)))
+    robot.add_constraint("latch", "block", hold=("x", "y", "z"))
+    release = clock(0.1, "release", {"latch": "off"})
+    motion = pl.simulate_switched(robot, 0.15, 5e-3, release, formulation=formulation)
+    whole = robot.simulate(0.15, 5e-3, formulation=formulation)
+    assert motion.position("arm.tip")[-1] == pytest.approx(whole.tip("arm")[-1, :3, 3], abs=1e-6)
+
+
+@pytest.mark.parametrize("formulation", MODELS, ids=lambda x: type(x).__name__)
+def test_a_rod_that_softens_as_it_bends_is_as_one_that_was_soft(formulation: Any) -> None:
+    """From the switch on, the motion is that of a soft rod which begins with its shape and velocity."""
+    soften = clock(0.1, "soften", {"arm.E": 0.5e6})
+    motion = pl.simulate_switched(soft_arm(), 0.2, 2e-3, soften, formulation=formulation)
+    hard = soft_arm().simulate(0.1, 2e-3, formulation=formulation)
+    soft = soft_arm(0.5e6).simulate(0.1, 2e-3, start=hard)
+    tip = motion.position("arm.tip")
+    assert tip[-1] == pytest.approx(soft.tip("arm")[-1, :3, 3], abs=1e-9)
+    half = 0.5 * (hard.energy["elastic"][-1])
+    assert motion.energy["switched"][-1] == pytest.approx(-half, rel=1e-9)
+    assert gap(motion) < 5e-3
+
+
+FILE = """
+gravity: [0, 0, 0]
+parameters: {radius: 0.01, modulus: 1.0e6}
+rods:
+  arm:
+    length: 0.3
+    section: {circle: {radius: radius}}
+    material: {E: modulus, nu: 0.45, rho: 1100, viscosity: 1000}
+loads: {push: {on: arm.tip, force: [0.05, 0, 0]}}
+"""
+
+
+def test_named_parameters_follow_the_state_and_are_saturated(tmp_path: Any) -> None:
+    """The modulus falls with the deflection, asked every 10 ms, down to a bound."""
+    (tmp_path / "arm.yaml").write_text(FILE)
+    robot, asked = pl.Robot.from_file(tmp_path / "arm.yaml"), []
+
+    def softer(phase: pl.Motion) -> dict[str, float]:
+        asked.append(max(1e6 * (1.0 - 40.0 * phase.position("arm.tip")[-1, 0]), 0.7e6))
+        return {"modulus": asked[-1]}
+
+    given: dict[str, Any] = {"formulation": pl.EBR(3)}
+    motion = pl.simulate_switched(robot, 0.1, 5e-3, pl.Periodic(0.01, softer), **given)
+    assert min(asked) == 0.7e6 < asked[1] < asked[0] < 1e6
+    phase, first = None, {"start": "rest", **given}
+    for E in [1e6, *asked[:9]]:
+        phase = soft_arm(E).simulate(0.01, 5e-3, **first)
+        first = {"start": phase}
+    assert phase is not None
+    assert motion.position("arm.tip")[-1] == pytest.approx(phase.tip("arm")[-1, :3, 3], abs=1e-9)
+    assert gap(motion) < 2e-2
 
 
 def test_one_name_is_off() -> None:
@@ -273,3 +361,68 @@ def test_one_name_is_off() -> None:
     robot.add_load("pull", "cart", force=(3.0, 0.0, 0.0))
     motion = pl.simulate_switched(robot, 1.0, 0.01, clock(0.2, "a", {}), off="pull")
     assert motion.joint("cart")[-1, 0] == 0.0
+
+
+def rod_and_weight() -> tuple[pl.Robot, pl.Switch]:
+    """A rod that lets go of a ball at its tip when it has sunk."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=500.0)
+    robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+    robot.add_body("ball", 0.01, (1e-6,) * 3, joint=pl.Free(), pose=pl.pose((0.3, 0, 0)))
+    robot.connect("grip", "arm.tip", "ball")
+    robot.add_tendon("cable", along=["arm"], offset=(0, 0.007))
+    robot.add_load("push", "arm.tip", force=(0, 0.02, 0))
+    low = pl.Switch(
+        lambda s: s.position("arm.tip")[2] + 0.03, "low", change={"grip": "off", "push": "off"}
+    )
+    return robot, low
+
+
+def test_switched_motions_have_files_pictures_and_progress(tmp_path: Path) -> None:
+    robot, low = rod_and_weight()
+    told: list[tuple[float, float]] = []
+    motion = pl.simulate_switched(
+        robot, 0.3, 5e-3, low, inputs={"cable": pl.Ramp(0, 1, 0, 0.2)},
+        formulation=pl.Strain(2), output_every=0.02, progress=lambda t, end: told.append((t, end)),
+    )  # fmt: skip
+    when = motion.switches[0][1]
+    assert [name for name, *_ in motion.switches] == ["low"] and 0.0 < when < 0.3
+    times = np.array(told)
+    assert (np.diff(times[:, 0]) > 0.0).all() and times[-1, 0] == pytest.approx(0.3)
+    assert (times[:, 1] == 0.3).all()
+    assert set(motion.inputs) == {"cable"}, "the push is in the first phase only"
+    tips = motion.tip("arm")[:, :3, 3]
+    np.testing.assert_array_equal(tips, motion.position("arm", 0.3))
+    assert motion.strain("arm", [0.1]).shape == (len(motion.t), 1, 6)
+
+    kept = pl.load(motion.save(tmp_path / "switched.nc"))
+    np.testing.assert_array_equal(kept.time, motion.t)
+    np.testing.assert_allclose(kept.position.sel(rod="arm")[:, -1], tips, atol=1e-15)
+    assert "switched" in kept.energy_part and list(np.atleast_1d(kept.switches)) == ["low"]
+    rows = pl.read_measurement(motion.to_csv(tmp_path / "switched.csv"))
+    after = np.append(np.diff(motion.t) > 0.0, True)
+    assert np.count_nonzero(~after) == 1
+    np.testing.assert_array_equal(rows.column("arm.tip.z"), tips[after, 2])
+    np.testing.assert_array_equal(rows.column("energy.switched"), motion.energy["switched"][after])
+    np.testing.assert_array_equal(rows.column("cable"), motion.inputs["cable"][after])
+
+    figure = motion.plot(tmp_path / "switched.png")
+    lines = [
+        line for ax in figure.axes for line in ax.lines if list(line.get_xdata()) == [when] * 2
+    ]
+    assert len(lines) == 2
+    motion.plot_at(0.5 * when, tmp_path / "before.png")
+    motion.plot_at(when, tmp_path / "after.png")
+    assert motion.animate(tmp_path / "switched.gif", fps=10).stat().st_size > 1000
+    assert f"{when:.6g} s: low" in motion.summary() and "2 phases" in motion._repr_html_()
+
+
+def test_a_step_that_fails_leaves_all_phases_so_far() -> None:
+    robot, low = rod_and_weight()
+    given = {"cable": lambda t: 1e9 if t > 0.25 else 0.0}
+    with pytest.raises(pl.ConvergenceError) as caught:
+        pl.simulate_switched(robot, 0.3, 5e-3, low, inputs=given, formulation=pl.Strain(2))
+    last = caught.value.last
+    assert isinstance(last, pl.SwitchedMotion) and not last.complete
+    assert len(last.phases) == 2 and 0.2 < last.t[-1] < 0.27
+    assert np.isfinite(last.tip("arm")).all()

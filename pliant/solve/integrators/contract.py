@@ -23,6 +23,7 @@ from pliant.engine.loops import GAP, KEPT, SCALE, SIZE
 from pliant.engine.newton import INFINITE, LOST, REASONS, SINGULAR, SLOW, Policy
 from pliant.engine.program import ask, include, record, run
 from pliant.linalg.scatter import largest, norms
+from pliant.linalg.sparse_factor import ENOUGH
 from pliant.model import Rod
 from pliant.model.checks import StepError
 from pliant.physics.effects import Effects, Inputs
@@ -312,7 +313,7 @@ class Stepper(Equations):
         row[loops.TANGENT] = record(self._equations, place, slope)
         row[loops.WEIGH] = record(self.weigh, a, b)
         row[loops.FACTORISE] = record(self.matrix.record_factorise)
-        row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
+        row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x, ENOUGH)
         row[loops.REPAIR] = self.repair
         row[loops.MOVE] = record(self.move_iterate, a, b)
         row[loops.ACCEPT] = record(self.accept_fed_step, a, b)

@@ -31,7 +31,7 @@ from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
-from pliant.physics.inertia import step_momentum
+from pliant.physics.inertia import flat_momentum, step_momentum
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import Stepper, rounding_force
 from pliant.solve.integrators.drives import set_moved
@@ -199,7 +199,15 @@ class MomentumStepper(Stepper):
             self.tangent.clear()
         for part, start, end, w in zip(tree.parts, a.parts, b.parts, work.parts, strict=True):
             clear(w.pb[part.inertial :])
-            run(step_momentum, part.M, start.g, end.g, self.h, tangent, w.eta, w.p, w.pb, w.k)
+            flat = len(part.mass_s) if part.map.normal >= 0 else 0
+            for first, last in ((0, flat), (flat, part.inertial)):
+                at, where = slice(first, last), slice(first, None)
+                given = (part.M[at], start.g[where], end.g[where], self.h, tangent)
+                out = (w.eta[where], w.p[where], w.pb[where], w.k[where])
+                if last == flat > 0:
+                    run(flat_momentum, part.map.normal, *given, *out)
+                elif last > first:
+                    run(step_momentum, *given, *out)
             w.mass = True
 
     @abstractmethod

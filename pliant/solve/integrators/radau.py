@@ -25,7 +25,7 @@ from pliant._numba import kernel
 from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
-from pliant.engine.program import run, when
+from pliant.engine.program import Shared, run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
 from pliant.model import DescriptionError
@@ -205,6 +205,8 @@ class RadauStepper(Stepper):
         self._good = np.ones(1, dtype=np.int64)
         self._none = np.zeros(total)
         self.systems, self.stage_account = StageSystems(self), StageAccount(self)
+        self._fill = Shared(self.systems.fill)
+        self._inner_balances = Shared(self._set_inner_balances)
         self.inside = InsideStep(self)
         self.numbers[loops.SCALE], self.numbers[loops.FLOOR] = 1.0, 1e-14
         self.counts[loops.KNOWS_LAST] = -1
@@ -281,7 +283,7 @@ class RadauStepper(Stepper):
             for X, driven in zip(self.X, self.driven, strict=True):
                 put(driven, self.tree.prescribed, X)
             self._place_stage(a, self.inner[1], 1)
-            self.systems.fill()
+            self._fill()
             self.systems.factorise()
             run(mark_factor, self.matrix.flags, self.counts, self.numbers)
 
@@ -316,14 +318,22 @@ class RadauStepper(Stepper):
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         """Set residuals and corrections; or fill the tangent where the stages are, if asked."""
         if tangent:
-            self.systems.fill()
+            self._fill()
             return
-        speed = 1.0 / float(self.step[2])
-        for i, state in enumerate(self.stages(b)):
-            copy(dynamic_balance(self.effects, self.moment(state, i, speed), 0.0), self.r[i])
+        self._inner_balances()
+        self._set_balance(b, 2)
         self._solve()
         self._measure(self.inner[1], self._dx, self.numbers[loops.SIZE :][:1], 1.0)
         run(largest_gap, self.r, self.tree.multipliers, self.numbers)
+
+    def _set_inner_balances(self) -> None:
+        for i, state in enumerate(self.inner):
+            self._set_balance(state, i)
+
+    def _set_balance(self, state: State, i: int) -> None:
+        """Set the residual of a stage."""
+        moment = self.moment(state, i, 1.0 / float(self.step[2]))
+        copy(dynamic_balance(self.effects, moment, 0.0), self.r[i])
 
     def _measure(self, state: State, x: Array, out: Array, scale: float) -> None:
         """out (1,) = largest displacement of a station for a variation x (total,), in lengths."""
