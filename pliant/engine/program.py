@@ -191,16 +191,19 @@ class Program:
         """Make all calls, or write them down in a longer program."""
         if _recording.program is not None:
             _recording.program.entries += self.entries
-            _recording.program.inner += self.inner
+            _recording.program.inner.append(self)
             return
         self.link()
         for piece in self._pieces or ():
             piece()
 
     def link(self) -> None:
-        """Turn the calls into words in memory."""
+        """Turn the calls into words in memory; where that is one block, its call stands for them."""
         if self._pieces is None:
             self._pieces = self._cut()
+            first = self._pieces[0] if len(self._pieces) == 1 else None
+            if isinstance(first, _Stretch):
+                self.entries = [(execute, (first.address,))]
 
     def _cut(self) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
@@ -253,8 +256,9 @@ class _Stretch:
     """Kernel calls one after another: their blocks of words, and a table of the blocks."""
 
     def __init__(self, calls: list[Entry]) -> None:
-        self._kept = calls
         self._words, self._table = link(calls)
+        self._kept = [value for _, arguments in calls for value in arguments]
+        """What the words have addresses of; not the calls, which are many objects to be counted."""
         self.address = int(self._table.ctypes.data)
 
     def __call__(self) -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -585,6 +585,9 @@ SIZES = ("points", "elements", "segments", "nodes", "steps")
 """Names of settings that make a formulation finer; the first that it has is its size."""
 _LARGEST_LEAST = 64
 """The smallest size of a formulation is sought below this."""
+_MOST_KEPT = 256
+"""Formulations whose least sizes are kept."""
+_least_sizes: dict[Any, tuple[int | None, str]] = {}
 
 
 class RodModel:
@@ -618,18 +621,45 @@ class RodModel:
             expected,
             f"{remedy} or ANCF(), or give your own formulation the attribute size",
         )
+        least, why = self._least
+        if least is None:
+            expected, remedy = (
+                f"one whose {name} can be changed",
+                "leave out the settings that fix it",
+            )
+            raise DescriptionError(part, "formulation", self, expected, f"{remedy} ({why})")
+        return least
+
+    @property
+    def _least(self) -> tuple[int | None, str]:
+        """The least size, None with the refusal of others where there is none.
+
+        It is sought once for all formulations whose other settings are the same.
+        """
+        settings = fields(self) if is_dataclass(self) else ()
+        own = [field.name for field in settings if field.name != self.size]
+        key = (type(self), *(getattr(self, name) for name in own))
+        try:
+            known = _least_sizes.get(key)
+        except TypeError:  # settings that cannot be keys
+            return self._sought_least()
+        if known is None:
+            known = self._sought_least()
+            if len(_least_sizes) < _MOST_KEPT:
+                _least_sizes[key] = known
+        return known
+
+    def _sought_least(self) -> tuple[int | None, str]:
+        refusal = ""
         for size in range(1, _LARGEST_LEAST):
             try:
                 self.with_size(size)
                 self.with_size(size + 1)
             except DescriptionError as error:
-                refusal = error
+                refusal = str(error)
             else:
-                return size
-        raise DescriptionError(
-            *(part, "formulation", self, f"one whose {name} can be changed"),
-            f"leave out the settings that fix it ({refusal})",
-        )
+                return size, ""
+        return None, refusal
 
     @property
     def intervals(self) -> int | None:

@@ -1,8 +1,10 @@
 """The motion for an accuracy: meshes of a ladder and steps until the whole shape no longer changes.
 
-The error in time is found on the coarsest mesh, by a motion with coarser steps, and looked at again on
-the last mesh but one. The error of the mesh is extrapolated from the last meshes, with the order that
-their distances show.
+Two motions are enough where one on a coarse mesh in coarse steps agrees with one on a finer mesh in
+finer steps. Else the error in time is found on the coarsest mesh, by a motion with coarser steps, and
+looked at again on the last mesh but one. The error of the mesh is extrapolated from the last meshes,
+with the order that their distances show. Meshes that are far too coarse for the folds of the first
+motion are left out.
 """
 
 from __future__ import annotations
@@ -52,6 +54,11 @@ FEWEST, SHORTEST = 200, 2**15
 """Fewest and most steps of a motion whose steps are chosen automatically."""
 SURELY = 3.0
 """How many times cheaper implicit steps must be: on finer meshes they need more of them."""
+TURN = 4.0
+"""Largest turn of a rod within an interval, rad, on the mesh that follows the first one, for an
+accuracy of 1e-3: four times as many intervals usually meet it."""
+SMOOTH = 4.0
+"""Order of the error in the intervals of rods without folds."""
 NEAR = 1.5
 """Factor beyond the usual one up to which the levels of two motions tell an error."""
 
@@ -109,6 +116,7 @@ class MotionSearch:
         self.enough = MARGIN * self.accuracy * self.length
         self.began = time.perf_counter()
         self.finest: Taken | None = None
+        self._known: dict[Any, Taken] = {}
 
     # -- the search --------------------------------------------------------------------------------
 
@@ -128,12 +136,10 @@ class MotionSearch:
         cost = explicit.cost(count, many)
         if self.level is None:
             most = cost / (SURELY * tolerance_method().cost(1.0, many))
-            settled = None
             if smooth is not None and most > FEWEST_OWN:
-                own = tolerance_method(int(min(most, MOST_OWN)))
-                settled = self._settle_tolerance(smooth, own)
-            if settled is not None:
-                return self.climb(*settled, tolerance_method(MOST_OWN))
+                found = self._by_tolerance(smooth, most, math.isfinite(count))
+                if found is not None:
+                    return found
             most = cost / (SURELY * stepped.cost(1.0, many))
             settled = self._settle(mesh, stepped, most) if most > 2.0 * FEWEST else None
             if settled is not None:
@@ -162,32 +168,62 @@ class MotionSearch:
         free = late is not None
         meshes = [taken]
         if not self.chooses_mesh:
-            return self._with_error(taken.motion, self._none(taken), late)
+            return self._with_parts(taken.motion, self._none(taken), late)
         while True:
             following = self._following(meshes)
             if following is None:
-                return self._with_error(meshes[-1].motion, self._space(meshes), late)
+                return self._with_parts(meshes[-1].motion, self._space(meshes), late)
             meshes.append(self._take(following, method, meshes[-1].level))
             space = self._space(meshes)
             if late is not None and late.max(initial=0.0) > self.enough:  # no mesh mends that
-                return self._with_error(meshes[-1].motion, space, late)
+                return self._with_parts(meshes[-1].motion, space, late)
             if space.max() > (SPACE if free else 1.0) * self.enough:
                 continue
             if free and len(meshes) > 2:
                 late = self._look_again(meshes, method)
             total = space if late is None else space + late
             if total.max() <= self.enough:
-                return self._with_error(meshes[-1].motion, space, late)
+                return self._with_parts(meshes[-1].motion, space, late)
 
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
+        key = (*map(repr, mesh.values()), method.by_length, level)
+        if key in self._known:
+            return self._known[key]
         dt = method.dt(level, self.duration, self.steady)
         motion = self.run(mesh, method.make(level), dt)
         if not motion.complete:
             raise InterruptedSearchError(self._what_there_is(mesh, motion))
-        taken = Taken(mesh, level, motion, self._shapes(motion))
+        taken = self._known[key] = Taken(mesh, level, motion, self._shapes(motion))
         if self.finest is None or self.finest.intervals <= taken.intervals:
             self.finest = taken
         return taken
+
+    def _by_tolerance(self, mesh: Mapping[str, RodModel], most: float, others: bool) -> Any:
+        """The motion by steps that choose their length, from the first mesh for them on; None if they
+        fail or more than `most` are needed.
+
+        others : whether other steps may reach what these do not.
+        """
+        own = tolerance_method(int(min(most, MOST_OWN)))
+        following = next_rung(mesh, 0.0) if self.chooses_mesh else None
+        if following is not None:
+            larger, level = self._first_levels(own)
+            coarse = self._tried(mesh, own, larger)
+            fine = None if coarse is None else self._tried(following, own, level)
+            if coarse is None or fine is None:
+                return None
+            error = self._gap(coarse, fine, own)
+            if error.max() <= self.enough:
+                return self._with_error(fine.motion, error)
+        settled = self._settle_tolerance(mesh, own)
+        if settled is None or (others and settled[1].max(initial=0.0) > self.enough):
+            return None
+        return self.climb(*settled, tolerance_method(MOST_OWN))
+
+    def _first_levels(self, method: StepMethod) -> tuple[float, float]:
+        """The first two tolerances, the larger one first."""
+        level = min(FIRST_TOLERANCE * self.accuracy, LOOSEST / 4.0)
+        return min(method.coarser * level, LOOSEST), level
 
     def _what_there_is(self, mesh: Mapping[str, RodModel], interrupted: Any) -> Any:
         """What an interrupted search returns, with a warning, for its error is not known."""
@@ -233,8 +269,8 @@ class MotionSearch:
         """The motion on a mesh with a tolerance that is small enough or, if that fails or takes too
         many steps, with the smallest one so far, and its error in time (T,); None if there is none.
         """
-        level = min(FIRST_TOLERANCE * self.accuracy, LOOSEST / 4.0)
-        coarse = self._tried(mesh, method, min(method.coarser * level, LOOSEST))
+        larger, level = self._first_levels(method)
+        coarse = self._tried(mesh, method, larger)
         best: tuple[Taken, Array] | None = None
         while coarse is not None and level >= FINEST_TOLERANCE * self.accuracy:
             taken = self._tried(mesh, method, level)
@@ -278,6 +314,8 @@ class MotionSearch:
     def _following(self, meshes: list[Taken]) -> dict[str, RodModel] | None:
         """The next mesh: a rung higher, or several if the error asks for it."""
         last, least = meshes[-1], 0.0
+        if len(meshes) == 1:
+            least = self._bend(last) / (TURN * (self.accuracy / 1e-3) ** (1.0 / SMOOTH))
         if len(meshes) > 2:
             over = float(self._space(meshes).max()) / (SPACE * self.enough)
             least = last.intervals * min(2.0, over ** (1.0 / self._order(meshes)))
@@ -293,6 +331,16 @@ class MotionSearch:
         found += [motion.pose(name)[:, None, :3, 3] for name in self.bodies]
         return np.concatenate(found, axis=1)
 
+    def _bend(self, taken: Taken) -> float:
+        """Largest curvature of a rod in a motion, times its length, by the angles of chords."""
+        bend, rods = 0.0, range(len(self.rods))
+        for k in rods:
+            chords = np.diff(taken.shapes[:, k * SECTIONS : (k + 1) * SECTIONS], axis=1)
+            chords = chords / np.maximum(np.linalg.norm(chords, axis=-1, keepdims=True), 1e-300)
+            cosines = np.einsum("tsi,tsi->ts", chords[:, :-1], chords[:, 1:])
+            bend = max(bend, float(np.arccos(np.clip(cosines.min(initial=1.0), -1.0, 1.0))))
+        return bend * (SECTIONS - 1)
+
     def _distances(self, a: Taken, b: Taken) -> Array:
         """Largest distance (T,) of two motions at each output time, m."""
         apart = np.linalg.norm(a.shapes - b.shapes, axis=-1)
@@ -305,6 +353,12 @@ class MotionSearch:
         """Error in time (T,) of the finer of two motions on one mesh, m."""
         shrinks = (coarse.level / fine.level) ** method.order
         return self._distances(coarse, fine) / (shrinks - 1.0)
+
+    def _gap(self, coarse: Taken, fine: Taken, method: StepMethod) -> Array:
+        """Error (T,) of a motion on a finer mesh in finer steps, m: what shrinks least may be all."""
+        in_time = (coarse.level / fine.level) ** method.order
+        in_space = (fine.intervals / coarse.intervals) ** UNKNOWN
+        return self._distances(coarse, fine) / (min(in_time, in_space) - 1.0)
 
     def _space(self, meshes: list[Taken]) -> Array:
         """Error (T,) of the last mesh, m."""
@@ -322,15 +376,19 @@ class MotionSearch:
         gaps = [float(self._distances(x, y).max()) for x, y in ((a, b), (b, c))]
         return observed_order((a.intervals, b.intervals, c.intervals), gaps[0], gaps[1])
 
-    def _with_error(self, motion: Any, space: Array, late: Array | None) -> Any:
-        """The motion with its error, and with a warning if that is too large."""
-        known = self.chooses_mesh or late is not None
-        if not known:
+    def _with_parts(self, motion: Any, space: Array, late: Array | None) -> Any:
+        """The motion with its errors by the mesh and by the steps (T,), m, if one of them was found."""
+        if not self.chooses_mesh and late is None:
             return motion
         steps = np.zeros(len(motion.t)) if late is None else late
-        total = space + steps
-        shape = float(total.max(initial=0.0))
         parts = (float(space.max(initial=0.0)), float(steps.max(initial=0.0)))
+        return self._with_error(motion, space + steps, parts)
+
+    def _with_error(
+        self, motion: Any, total: Array, parts: tuple[float, float] = (math.nan, math.nan)
+    ) -> Any:
+        """The motion with its error (T,), m, and with a warning if that is too large."""
+        shape = float(total.max(initial=0.0))
         seconds = time.perf_counter() - self.began
         relative = shape / self.length
         motion.error = MotionError(shape, relative, *parts, motion.t, total, seconds)
@@ -339,7 +397,7 @@ class MotionSearch:
                 f"the accuracy {self.accuracy:g} was not reached: the estimated error is "
                 f"{motion.error}. Ask for less, or for a shorter time, or give dt and formulation."
             )
-            warnings.warn(text, ResolutionWarning, stacklevel=5)
+            warnings.warn(text, ResolutionWarning, stacklevel=6)
         return motion
 
 

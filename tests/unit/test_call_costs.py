@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -341,3 +342,40 @@ def test_tangents_of_one_robot_share_slots_and_no_entries() -> None:
         assert not any(np.shares_memory(a, b) for a, b in arrays)
         one.matrix.data[...] = 1.0
         assert not other.matrix.data.any() and not effects.tangent(symmetric).matrix.data.any()
+
+
+def test_a_linked_program_is_one_call_of_others_and_keeps_what_it_needs() -> None:
+    x = np.ones(3)
+
+    def grow() -> None:
+        combine(2.0, x, 0.0, x, x)
+        combine(1.0, x, 1.0, np.full(3, 0.5), x)
+
+    inner = record(grow)
+    inner()
+    outer = record(inner)
+    assert len(outer.entries) == len(inner.entries) == 1
+    del inner
+    gc.collect()
+    outer()
+    np.testing.assert_array_equal(x, 5.5)
+
+
+def test_least_sizes_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sought: list[int] = []
+    plain = pl.BSpline.with_size
+
+    def counted(self: pl.BSpline, size: int) -> pl.BSpline:
+        sought.append(size)
+        return plain(self, size)
+
+    monkeypatch.setattr(pl.BSpline, "with_size", counted)
+    kinds = [pl.BSpline(4, 9, map="cayley"), pl.BSpline(4, 12, map="cayley"), pl.BSpline(2, 9)]
+    assert [kind.intervals for kind in kinds] == [5, 8, 7]
+    known = len(sought)
+    assert [kind.intervals for kind in kinds] == [5, 8, 7] and len(sought) == known
+    fixed = pl.BSpline(3, 6, knots=[0.2, 0.6])
+    for _ in range(2):
+        assert fixed.intervals is None
+        with pytest.raises(pl.DescriptionError, match="leave out the settings that fix it"):
+            fixed.least_size("arm")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import pliant as pl
 from pliant.solve.automatic import RUNGS, first_mesh, intervals, next_rung
-from pliant.solve.motion_search import HIGHEST, LOWEST, observed_order
+from pliant.solve.motion_search import HIGHEST, LOWEST, MotionSearch, Taken, observed_order
 from pliant.solve.step_methods import given_method, stepped_method
 
 
@@ -57,3 +58,82 @@ def test_outputs_are_ends_of_steps_and_of_steps_of_twice_the_length(level: float
 def test_integrators_that_choose_their_steps_have_no_length_to_find() -> None:
     assert not given_method(pl.Explicit()).has_level
     assert given_method(pl.Newmark()).has_level
+
+
+# -- which motions are taken -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Formulation and integrator of every motion that a search simulates."""
+    found: list[str] = []
+    plain = MotionSearch._shapes
+
+    def noted(self: MotionSearch, motion: pl.Motion) -> np.ndarray:
+        found.append(f"{motion.formulation} {motion.integrator} {motion.dt:g}")
+        return plain(self, motion)
+
+    monkeypatch.setattr(MotionSearch, "_shapes", noted)
+    return found
+
+
+TIMES = np.linspace(0.0, 0.5, 21)
+
+
+def pushed_beam(accuracy: float) -> pl.Motion:
+    robot = pl.Robot(gravity=(0, 0, 0))
+    steel = pl.Material(E=210e9, nu=0.2, rho=7800.0)
+    beam = robot.add_rod("rod", 1.0, pl.Rectangle(0.01, 0.01), steel, pose=pl.along("x"))
+    robot.add_load("push", beam.tip, force=(0, 0, -10.0))
+    return robot.simulate(0.5, accuracy=accuracy, output_times=TIMES)
+
+
+def apart(one: pl.Motion, other: pl.Motion) -> float:
+    return float(np.linalg.norm(one.position("rod") - other.position("rod"), axis=-1).max())
+
+
+def test_two_motions_are_enough_where_mesh_and_tolerance_agree(taken: list[str]) -> None:
+    found = pushed_beam(3e-3)
+    assert len(taken) == 2
+    with_more = pushed_beam(3e-4)
+    assert found.error is not None and found.error.relative <= 3e-3
+    assert apart(found, with_more) < 2.0 * found.error.shape
+    assert math.isnan(found.error.space) and math.isnan(found.error.time)
+    assert "%" in str(found.error)
+
+
+def test_no_motion_is_simulated_twice_where_they_disagree(taken: list[str]) -> None:
+    found = pushed_beam(3e-4)
+    assert len(taken) > 3 and len(set(taken)) == len(taken)
+    assert found.error is not None and found.error.relative < 3e-4
+    assert math.isfinite(found.error.space) and math.isfinite(found.error.time)
+
+
+def test_other_steps_are_taken_where_those_for_a_tolerance_do_not_reach_the_accuracy(
+    taken: list[str],
+) -> None:
+    found = pushed_beam(1e-4)
+    assert any("Radau" in one for one in taken) and "Radau" not in found.integrator
+    assert found.error is not None and found.error.relative < 1e-4
+
+
+def test_meshes_too_coarse_for_the_folds_are_left_out(taken: list[str]) -> None:
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    for length, meshes in ((1.0, (2, 8, 16)), (0.2, (2, 4))):
+        taken.clear()
+        robot = pl.Robot()
+        robot.add_rod("rod", length, pl.Circle(0.01), soft, pose=pl.along("x"))
+        robot.simulate(2.0 * math.sqrt(length), accuracy=1e-3)
+        seen = [next(n for n in RUNGS[::-1] if f"elements={n})" in name) for name in taken]
+        assert tuple(seen[: len(meshes)]) == meshes
+
+
+def test_bends_of_chords_are_those_of_circles() -> None:
+    robot = pl.Robot()
+    robot.add_rod("rod", 1.0, pl.Circle(0.01), pl.Material(E=1e6, nu=0.5, rho=1000.0))
+    given = (lambda *_: None, robot.description.rods, [], 1.0, 1e-3, None, True, 0.01)
+    angles = 3.0 * np.linspace(0.0, 1.0, 21)
+    circle = np.stack([np.sin(angles), 1.0 - np.cos(angles), 0.0 * angles], axis=-1) / 3.0
+    straight = angles[:, None] * (1.0, 0.0, 0.0)
+    shapes = np.stack([straight, circle])
+    assert MotionSearch(*given)._bend(Taken({}, 1.0, None, shapes)) == pytest.approx(3.0)
