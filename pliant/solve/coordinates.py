@@ -38,7 +38,7 @@ from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.events import Watch
 from pliant.solve.in_plane import FlatSteps, Planes
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.limits import map_limits, unstable_branch
+from pliant.solve.limits import map_limits, term_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
 from pliant.solve.mass import Mass
 from pliant.solve.problem import Problem, Start, Still, stretch_of
@@ -643,12 +643,11 @@ class CoordinateProblem(Problem):
 
     def trouble(self, q: Array) -> str:
         """What the maps of the rods say of it, or else the first effect that has something to say."""
-        telling = [x for x in self.effects.terms if type(x).trouble is not Term.trouble]
         found = map_limits(self.tree, q)
+        telling = any(type(x).trouble is not Term.trouble for x in self.effects.terms)
         if found or not telling or not np.isfinite(q).all():
             return found
-        state = self.sampler.at(q)
-        return next(filter(None, (term.trouble(state) for term in telling)), "")
+        return term_limits(self.effects, self.sampler.at(q))
 
     def as_numbers(self, q: Array) -> Array:
         """The coordinates."""
