@@ -209,13 +209,28 @@ def set_length_columns(slopes, D, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def add_block(  # type: ignore[no-untyped-def]
-    friction, tension, slope, phi, share, sigma, steep, left, turns, right, scale, ahead, block
+    friction,
+    tension,
+    slope,
+    phi,
+    share,
+    sigma,
+    steep,
+    left,
+    turns,
+    right,
+    reel,
+    unreeled,
+    scale,
+    ahead,
+    block,
 ):
     """block (n, n) += scale sum_k left_k^T d(tension of k), all of whose derivatives are (N, n).
 
     tension_0, slope_0 : of the pulled end, and its derivative in the length. left, right : derivatives
     of the lengths of the pieces, of those that are pulled and of those that slide; turns : of the
-    angles. ahead (N, n) : workspace.
+    angles. reel, unreeled (n,) : the same of the way to a reel, which has the tension of the pulled
+    end. ahead (N, n) : workspace.
     """
     N, n = left.shape
     log, d = np.zeros(n), np.zeros(n)
@@ -229,12 +244,17 @@ def add_block(  # type: ignore[no-untyped-def]
         pull, first = scale * share[k] * tension[0], scale * share[k] * slope[0]
         for a in range(n):
             log[a] += rise * ahead[k, a] - w * turns[k, a]
-            d[a] = pull * log[a] + first * ahead[0, a]
+            d[a] = pull * log[a] + first * (ahead[0, a] + unreeled[a])
         for a in range(n):
             v = left[k, a]
             if v != 0.0:
                 for b in range(n):
                     block[a, b] += v * d[b]
+    for a in range(n):
+        v = scale * reel[a] * slope[0]
+        if v != 0.0:
+            for b in range(n):
+                block[a, b] += v * (ahead[0, b] + unreeled[b])
 
 
 @kernel

@@ -22,6 +22,8 @@ from pliant.physics.capstan import INCREMENTS, SIGNS, STICKS, renew_sliding
 from pliant.physics.channel_columns import ChannelColumns
 from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import KernelTerm, Moment, Step
+from pliant.physics.path_kernels import add_wrenches
+from pliant.physics.path_rows import add_row
 from pliant.physics.paths import Path
 from pliant.physics.rope_law import add_work, set_force
 from pliant.physics.symbolic import Symbols
@@ -101,7 +103,10 @@ class RubbingTendon(KernelTerm):
         self.memory = 2 * self.count if self.depends_on_way else 0
 
     def close(self, tree: Tree) -> None:
-        self.columns = ChannelColumns(tree, self.channels)
+        self._sides = [side for side in (self.reel.sides if self.reel else ()) if side is not None]
+        every = [tree.frame_columns(*side) for side in self._sides]
+        self.columns = ChannelColumns(tree, self.channels, every)
+        self._places = [self.columns.find(numbers) for numbers in every]
         given, length = self.rubbing, self.measure(tree.rest) + self.rubbing.slack
         own = length - self._to_reel(tree.rest)
         self.elastic = np.array([given.stiffness / own, length, 0.0, 1.0, 1.0])
@@ -248,7 +253,9 @@ class RubbingTendon(KernelTerm):
             self.reel.add(self.reel.spans(m.state), arriving.tension, 1.0, m.work)
         if m.tangent is not None:
             left = self._columns(pieces.slopes, D := self.columns.strains(m.state))
-            self._add_block(m, arriving, pieces, (left, self._turns(pieces, D, 1.0), left), 1.0)
+            reel = self._reel_columns(m.state)
+            turns = self._turns(pieces, D, 1.0)
+            self._add_block(m, arriving, pieces, (left, turns, left, reel, reel), 1.0)
 
     def go(self, step: Step) -> None:
         h, implicit = step.h, step.implicit
@@ -264,9 +271,9 @@ class RubbingTendon(KernelTerm):
         if step.tangent is not None:
             before, after = (self.columns.strains(x) for x in (step.a, step.b))
             left, right = self._columns(met.slopes, before), self._columns(end.slopes, after)
-            self._add_block(
-                step, arriving, met, (left, self._turns(met, after, share), right), scale
-            )
+            reels = (self._reel_columns(step.a), self._reel_columns(step.b))
+            turns = self._turns(met, after, share)
+            self._add_block(step, arriving, met, (left, turns, right, *reels), scale)
 
     def _add(
         self, work: Work, pieces: Pieces, arriving: Arriving, scale: float, slope: float
@@ -282,6 +289,22 @@ class RubbingTendon(KernelTerm):
         run(channel_friction.set_length_columns, slopes, D, out)
         return out
 
+    def _reel_columns(self, state: State) -> Array:
+        """(n,): derivative of the way to the reel."""
+        out = np.zeros(len(self.columns.columns))
+        clear(out)
+        if self.reel is None:
+            return out
+        spans, count = self.reel.spans(state), len(self._sides)
+        slopes, unit = np.zeros((count, 6)), np.ones(self.reel.count - 1)
+        clear(slopes)
+        rows = np.array([k for k, side in enumerate(self.reel.sides) if side is not None])
+        where = (np.arange(count), rows, self.reel.offsets, spans.Ra)
+        run(add_wrenches, spans.n, unit, 1.0, *where, slopes)
+        for slope, side, places in zip(slopes, self._sides, self._places, strict=True):
+            run(add_row, slope, state.frame_jacobian(*side), places, out)
+        return out
+
     def _turns(self, pieces: Pieces, D: Array, share: float) -> Array:
         """(N, n): `share` of the derivatives of the angles."""
         out = np.zeros((self.count, D.shape[2]))
@@ -293,11 +316,11 @@ class RubbingTendon(KernelTerm):
         m: Moment | Step,
         arriving: Arriving,
         pieces: Pieces,
-        columns: tuple[Array, Array, Array],
+        columns: tuple[Array, ...],
         scale: float,
     ) -> None:
         """Add what the tensions change: derivatives (N, n) of the lengths that are pulled, of the
-        angles and of the lengths that slide.
+        angles and of the lengths that slide, and (n,) of the way to the reel, pulled and sliding.
         """
         assert m.tangent is not None
         n = len(self.columns.columns)

@@ -118,6 +118,20 @@ def effects_lengths(effects: Effects, state: State) -> Array:
     return tendon._lengths(state)[0]
 
 
+@pytest.mark.parametrize("given", [{}, {"drive": "length", "stiffness": 300.0}])
+def test_jacobian_in_the_pull_is_the_difference_of_equilibria(given: Any) -> None:
+    robot, form = winding(**given), pl.BSpline(3, 8)
+    value, step = (0.004, 1e-6) if given else (1.5, 1e-4)
+    still = robot.statics({"pull": value}, form, tolerance=1e-12)
+    found = still.jacobian("upper.tip", "pull", frame="world")[3:, 0]
+    ends = [
+        robot.statics({"pull": value + x}, form, tolerance=1e-12).position("upper.tip")
+        for x in (step, -step)
+    ]
+    truth = (ends[0] - ends[1]) / (2.0 * step)
+    assert found == pytest.approx(truth, abs=1e-5 * np.abs(truth).max())
+
+
 # -- the way of sliding ----------------------------------------------------------------------------
 
 
@@ -203,6 +217,7 @@ def test_friction_dissipates_and_the_balance_closes(
     assert np.all(np.diff(lost) > -1e-9 * lost[-1])
 
 
+@pytest.mark.filterwarnings("ignore::pliant.PlausibilityWarning")
 def test_slow_motion_follows_the_way() -> None:
     """Pulled, then let go, slowly: tension falls along the tendon, then grows."""
     light = pl.Material(E=1e6, nu=0.45, rho=5.0, viscosity=1e3)
