@@ -116,6 +116,10 @@ INTEGRATORS: dict[str, pl.Integrator] = {
     "radau": pl.Radau(1e-8),
 }
 
+METHODS = [("spectral", name) for name in INTEGRATORS] + [
+    ("spline", name) for name in ("midpoint", "newmark", "radau")
+]
+
 
 @pytest.fixture
 def flattened(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
@@ -148,13 +152,12 @@ def moved(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("mesh", MESHES)
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize(("mesh", "integrator"), METHODS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_motions_in_a_plane_are_those_in_space(
     case: Callable[[], tuple[pl.Robot, dict[str, Any]]],
-    integrator: str,
     mesh: str,
+    integrator: str,
     flattened: list[bool],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
