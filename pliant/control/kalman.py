@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from pliant.control.signals import inputs_of
 from pliant.model import Array, Frame, checks
+from pliant.model.checks import StepError
 from pliant.results.equations import Equations
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.stepper import StepState
@@ -29,6 +30,8 @@ _SMALL = 1e-5
 """Displacement by which a step is differentiated, rad and m, and relative to what is unknown."""
 
 
+_ALIEN = 10.0
+"""Normalised squared innovation for each measured coordinate that tells of a wrong start."""
 _HALVINGS = 40
 """By which the largest change is found that an unknown input can have."""
 
@@ -130,9 +133,24 @@ class KalmanFilter:
         both = [name for name in self.unknown if name in as_inputs(inputs)]
         checks.refuse(both, "KalmanFilter", "inputs", both, "known ones, for these are estimated",
                       "leave them out")  # fmt: skip
-        self._predict(inputs)
+        try:
+            self._predict(inputs)
+        except StepError as error:
+            raise self._lost(error) from error
         self._correct(z.ravel())
         return self.state
+
+    def _lost(self, error: StepError) -> StepError:
+        """The error of a step that fails, with what the last measurement says of the estimate."""
+        count, met = np.count_nonzero(np.isfinite(self.innovation)), self.consistency
+        if met < _ALIEN * count:
+            return error
+        return StepError(
+            f"KalmanFilter: {error.message}. The points were far from where the estimate had them: "
+            f"the normalised squared innovation was {met:.3g} instead of about {count}, which gave the "
+            "model velocities that it cannot have. Give start= an equilibrium near the first "
+            "measurement, a larger spread= of what is unknown then, or a larger noise or disturbance"
+        )
 
     @property
     def state(self) -> StepState:

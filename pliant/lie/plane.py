@@ -78,3 +78,27 @@ def increment_slopes(h):  # type: ignore[no-untyped-def]
         return c / s, -h * g / (6.0 * s)
     a = c / s
     return a, 0.5 * (a - 1.0) / h
+
+
+@leaf
+def sinc_slopes(x):  # type: ignore[no-untyped-def]
+    """s = sin h / h of x = h^2, its derivative in x, and cos h."""
+    if x < 0.25:
+        c = 1.0 - x / 90.0 * (1.0 - x / 132.0 * (1.0 - x / 182.0))
+        c = 1.0 - x / 2.0 * (1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * c)))
+        s = 1.0 - x / 110.0 * (1.0 - x / 156.0 * (1.0 - x / 210.0))
+        s = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * s)))
+        s1 = 1.0 - x / 88.0 * (1.0 - x / 130.0 * (1.0 - x / 180.0))
+        return s, -(1.0 - x / 10.0 * (1.0 - x / 28.0 * (1.0 - x / 54.0 * s1))) / 6.0, c
+    h = sqrt(x)
+    s, c = sin(h) / h, cos(h)
+    return s, 0.5 * (c - s) / x, c
+
+
+@leaf
+def sinc_curvature(x, s, s1):  # type: ignore[no-untyped-def]
+    """Second derivative in x of s = sin h / h, x = h^2."""
+    if x < 0.25:
+        s2 = 1.0 - x / 66.0 * (1.0 - x / 104.0 * (1.0 - x / 150.0))
+        return (1.0 - x / 14.0 * (1.0 - x / 36.0 * s2)) / 60.0
+    return -0.5 * (0.5 * s + 3.0 * s1) / x

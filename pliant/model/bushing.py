@@ -32,7 +32,7 @@ class ByDirection(Kind):
         found: dict[str, Any] = {}
         for name, x in value.items():
             choice(part, field, name, DIRECTIONS)
-            place = f"{field}[{name!r}]"
+            place = f"{field}.{name}" if field else name
             if self.names:
                 found[name] = choice(part, place, x, self.names)
             else:

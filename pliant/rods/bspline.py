@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from pliant.engine.program import run
+from pliant.lie.operators import EXP
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second
@@ -31,6 +32,7 @@ from pliant.rods.contract import (
     ForceBasis,
     Formulation,
     Ints,
+    RodMap,
 )
 from pliant.rods.increments import (
     ChainConfiguration,
@@ -212,6 +214,11 @@ class BSplineMap(IncrementMap):
         mixed = k > 1 or rod.theory == "kirchhoff"
         before = 6 * np.arange(1, n + 1)
         self._modes = self.spline_force_basis(self.knots, before, _HELD[k]) if mixed else None
+
+    def in_plane(self, normal: int) -> RodMap | None:
+        from pliant.rods.flat import FlatCurve
+
+        return FlatCurve(self, normal) if self.kind == EXP else None
 
     # -- stations ----------------------------------------------------------------------------
 

@@ -1,28 +1,31 @@
-"""Rods of nodes that stay in a plane: the map of `nodal` with three variables a node instead of six.
+"""Rods that stay in a plane: maps with three entries for each pose instead of six.
 
 Coordinates q are those of space, so that configurations of both mean the same. Variations x have the
-twist of the base, of which two shifts and a turn are felt, then the same three of each node.
+twist of the base, of which two shifts and a turn are felt, then the same three of each pose.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from pliant.engine.program import run
 from pliant.lie.mean_forces import mean_wrenches
-from pliant.rods import flat_kernels
-from pliant.rods.actuation import Actuation, OnStrains
+from pliant.rods import flat_curve_kernels, flat_kernels
 from pliant.rods.contract import (
     NO_TURNS,
     Array,
     Configuration,
     ForceBasis,
     Ints,
+    KernelMap,
+    Plan,
     identities,
 )
-from pliant.rods.nodal import ElementMap, NodalMap, NodalPlan
+from pliant.rods.increments import IncrementMap
+from pliant.rods.nodal import ElementMap, NodalPlan
 
 
 class FlatConfiguration(Configuration):
@@ -34,44 +37,65 @@ class FlatConfiguration(Configuration):
         self.x, self.z, self.turn = np.zeros((3, increments + 1, 2))
 
 
-class FlatMap(ElementMap):
-    """The map of one rod of nodes in a plane.
+class FlatMap(KernelMap):
+    """The map of one rod in a plane whose coordinates are increments between poses.
 
     space : the map in space.  normal : which axis of its sections is normal to the plane, 0 to 2.
     """
 
-    compiled: ClassVar[bool] = True
-    each: ClassVar[int] = 3
+    shares_plans: ClassVar[bool] = True
 
-    def __init__(self, space: NodalMap, normal: int) -> None:
-        vars(self).update(vars(space))
-        self.actuation: Actuation = OnStrains(self)
-        self._space, self.normal = space, normal
+    def __init__(self, space: ElementMap | IncrementMap, normal: int) -> None:
+        poses, count = space.m // 6, len(space.first)
+        self._space, self.normal, self.increments = space, normal, space.increments
+        self.first, self.breaks = space.first, space.breaks
+        super().__init__(space.rod, 3 * space.increments, space.nq)
+        self.breaks, self.base_variables = space.breaks, 0
+        self.m = 3 * poses
         first, second = (normal + 1) % 3, (normal + 2) % 3
         self.inside = np.array([normal, 3 + first, 3 + second], dtype=np.int64)
         """Entries of a twist that stay in the plane."""
-        k, count = self.order, len(self.first)
-        self.nv, self.m = 3 * self.increments, 3 * (k + 1)
-        self.elements = np.full((count, 6 + 3 * k), -1, dtype=np.int64)
-        self.elements[0, :6] = np.arange(6)
-        after = 6 + 3 * self.first[:, None]
-        self.elements[1:, self.inside] = after[1:] - 3 + np.arange(3)
-        self.elements[:, 6:] = after + np.arange(3 * k)
-        self._at = np.concatenate([self.inside, np.arange(6, 6 + 3 * k)])
+        own = 3 * (poses - 1)
+        self.elements = np.full((count, 6 + own), -1, dtype=np.int64)
+        begin, after = self.first == 0, 6 + 3 * self.first[:, None]
+        self.elements[begin, :6] = np.arange(6)
+        inner = np.flatnonzero(~begin)
+        self.elements[inner[:, None], self.inside] = after[inner] - 3 + np.arange(3)
+        self.elements[:, 6:] = after + np.arange(own)
+        self._at = np.concatenate([self.inside, np.arange(6, 6 + own)])
         """Entries of an element (m,) that are its variables."""
-        if self._fields is not None:
-            self._fields = self._flat_fields(self._fields)
+        basis = space.force_basis()
+        self._fields = None if basis is None else self._flat_fields(basis)
 
     def _flat_fields(self, basis: ForceBasis) -> ForceBasis:
-        """Force fields of the strains in the plane, each in front of the node behind it."""
+        """Force fields of the strains in the plane, each in front of the pose that it was before."""
         rows = tuple(sorted(int(i) for i in self.inside[1:]))
-        before = 6 + 3 * np.arange(basis.count)
-        return ForceBasis(basis.values, basis.index, basis.count, before, rows, rigid=basis.rigid)
+        return replace(basis, before=6 + (basis.before - 6) // 2, rows=rows)
 
-    # -- coordinates -------------------------------------------------------------------------
+    # -- what is as in space -----------------------------------------------------------------
 
     def rest(self) -> Array:
         return self._space.rest()
+
+    def mass_rule(self) -> tuple[Array, Array]:
+        return self._space.mass_rule()
+
+    def strain_rule(self) -> tuple[Array, Array]:
+        return self._space.strain_rule()
+
+    def section_rule(self) -> tuple[Array, Array] | None:
+        return self._space.section_rule()
+
+    def force_basis(self) -> ForceBasis | None:
+        return self._fields
+
+    def force_values(self, s: Array) -> tuple[Ints, Array]:
+        return self._space.force_values(s)
+
+    def trouble(self, c: FlatConfiguration) -> str:
+        return self._space.trouble(c)
+
+    # -- coordinates -------------------------------------------------------------------------
 
     def configuration(self) -> FlatConfiguration:
         return FlatConfiguration(self.increments)
@@ -144,7 +168,31 @@ class FlatMap(ElementMap):
         assert balance is None
         self.lift_matrix(c, c, Ky, K)
 
-    # -- the map -----------------------------------------------------------------------------
+
+class FlatNodes(FlatMap):
+    """The map of a rod of nodes."""
+
+    compiled: ClassVar[bool] = True
+
+    def __init__(self, space: ElementMap, normal: int) -> None:
+        super().__init__(space, normal)
+        self._basis = space.nodal_basis
+
+    def _plan(self, s: Array) -> NodalPlan:
+        s = np.asarray(s, dtype=float)
+        return NodalPlan(s, *self._basis(s), each=3)
+
+    frames = _plan
+    strains = _plan
+
+    def frame(self, plan: NodalPlan, c: FlatConfiguration) -> None:
+        self._evaluate(plan, c, True, False)
+
+    def strain(self, plan: NodalPlan, c: FlatConfiguration) -> None:
+        self._evaluate(plan, c, False, True)
+
+    def frame_and_strain(self, plan: NodalPlan, c: FlatConfiguration) -> None:
+        self._evaluate(plan, c, True, True)
 
     def _evaluate(self, plan: NodalPlan, c: FlatConfiguration, frames: bool, strains: bool) -> None:
         where = (c.base, self.first, plan.element, plan.L, plan.dL, c.x, c.z, c.turn)
@@ -161,3 +209,60 @@ class FlatMap(ElementMap):
 
     def frame_bias(self, plan: NodalPlan, c: FlatConfiguration, ydot: Array, bias: Array) -> None:
         run(flat_kernels.frame_bias, self.normal, plan.element, plan.L, plan.C, ydot, bias)
+
+
+class FlatCurvePlan(Plan):
+    """Stations of a cumulative curve in a plane: basis values b, db (S, k)."""
+
+    def __init__(self, s: Array, element: Ints, b: Array, db: Array) -> None:
+        super().__init__(s, element, 3 * (b.shape[1] + 1))
+        self.b, self.db = np.ascontiguousarray(b), np.ascontiguousarray(db)
+
+
+class FlatCurve(FlatMap):
+    """The map of a cumulative curve, with the twists of its control poses as element variables."""
+
+    compiled: ClassVar[bool] = True
+
+    def __init__(self, space: IncrementMap, normal: int) -> None:
+        super().__init__(space, normal)
+        self._basis = space.basis
+
+    def _plan(self, s: Array) -> FlatCurvePlan:
+        s = np.asarray(s, dtype=float)
+        return FlatCurvePlan(s, *self._basis(s))
+
+    frames = _plan
+    strains = _plan
+
+    def frame(self, plan: FlatCurvePlan, c: FlatConfiguration) -> None:
+        self._evaluate(plan, c, True, False)
+
+    def strain(self, plan: FlatCurvePlan, c: FlatConfiguration) -> None:
+        self._evaluate(plan, c, False, True)
+
+    def frame_and_strain(self, plan: FlatCurvePlan, c: FlatConfiguration) -> None:
+        self._evaluate(plan, c, True, True)
+
+    def _evaluate(
+        self, plan: FlatCurvePlan, c: FlatConfiguration, frames: bool, strains: bool
+    ) -> None:
+        where = (c.base, self.first, plan.element, plan.b, plan.db, c.psi, c.x, c.turn)
+        answers = (plan.g, plan.J, plan.e, plan.B)
+        run(flat_curve_kernels.place, self.normal, *where, frames, strains, *answers)
+
+    def frame_second(self, plan: FlatCurvePlan, c: FlatConfiguration, f: Array, K: Array) -> None:
+        where = (self.normal, self.first, plan.element, plan.b, c.psi, c.x, c.turn, plan.J)
+        run(flat_curve_kernels.add_frame_second, *where, f, K)
+
+    def strain_second(
+        self, plan: FlatCurvePlan, c: FlatConfiguration, sigma: Array, K: Array
+    ) -> None:
+        where = (self.normal, self.first, plan.element, plan.b, plan.db, c.psi, c.x, c.turn)
+        run(flat_curve_kernels.add_strain_second, *where, plan.e, plan.B, sigma, K)
+
+    def frame_bias(
+        self, plan: FlatCurvePlan, c: FlatConfiguration, ydot: Array, bias: Array
+    ) -> None:
+        where = (self.normal, self.first, plan.element, plan.b, c.psi, c.x, c.turn, plan.J)
+        run(flat_curve_kernels.frame_bias, *where, ydot, bias)

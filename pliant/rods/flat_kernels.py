@@ -8,12 +8,12 @@ angle of their turn.
 
 from __future__ import annotations
 
-from pliant._numba import inner, kernel, leaf
+from pliant._numba import kernel, leaf
 from pliant.lie.plane import exp, half_turn, increment_slopes, log
 
 
 @leaf
-def _others(k):  # type: ignore[no-untyped-def]
+def others(k):  # type: ignore[no-untyped-def]
     """The axes i and j that follow k in cyclic order."""
     return (k + 1) % 3, (k + 2) % 3
 
@@ -23,7 +23,7 @@ def propagate(k, psi, x, z, turn):  # type: ignore[no-untyped-def]
     """Nodes from increments psi (n, 6), as the base sees them: places x (n + 1, 2), half turns z and
     turns (n + 1, 2), both as cos and sin.
     """
-    i, j = _others(k)
+    i, j = others(k)
     x[0, 0], x[0, 1] = 0.0, 0.0
     z[0, 0], z[0, 1] = 1.0, 0.0
     turn[0, 0], turn[0, 1] = 1.0, 0.0
@@ -45,10 +45,10 @@ def write_poses(k, base, x, turn, poses):  # type: ignore[no-untyped-def]
         _write_pose(k, base, x[n, 0], x[n, 1], turn[n, 0], turn[n, 1], poses[n])
 
 
-@inner
+@leaf
 def _write_pose(k, base, x, y, co, si, g):  # type: ignore[no-untyped-def]
     """g = base with a shift (x, y) and a turn in the plane."""
-    i, j = _others(k)
+    i, j = others(k)
     for a in range(3):
         p, q = base[a, i], base[a, j]
         g[a, k] = base[a, k]
@@ -56,7 +56,7 @@ def _write_pose(k, base, x, y, co, si, g):  # type: ignore[no-untyped-def]
         g[a, 3] = base[a, 3] + x * p + y * q
 
 
-@inner
+@leaf
 def _see_nodes(k, base, first, L, x, z, turn, C, g):  # type: ignore[no-untyped-def]
     """Pose g (4, 4) of a station and C (k + 1, 4), nodes as it sees them: (a, b) and the turn."""
     a, b, p, q = 0.0, 0.0, 0.0, 0.0
@@ -78,10 +78,10 @@ def _see_nodes(k, base, first, L, x, z, turn, C, g):  # type: ignore[no-untyped-
     return co, si
 
 
-@inner
+@leaf
 def _write_frame(k, L, C, J):  # type: ignore[no-untyped-def]
     """J (6, m): turn sum L_i a_i w_i, shift sum L_i R^T R_i v_i."""
-    i, j = _others(k)
+    i, j = others(k)
     for n in range(L.shape[0]):
         at, w = 3 * n, L[n]
         co, si = w * C[n, 2], w * C[n, 3]
@@ -90,13 +90,13 @@ def _write_frame(k, L, C, J):  # type: ignore[no-untyped-def]
         J[3 + j, at + 1], J[3 + j, at + 2] = si, co
 
 
-@inner
+@leaf
 def _write_strain(k, first, L, dL, x, C, co, si, e, B):  # type: ignore[no-untyped-def]
     """Strain e (6,) and B (6, m) for the turn t of the station:
 
     du = sum ((L_i' - c0 L_i) a_i + d0 L_i b_i) w_i,   dv = sum L_i' R^T R_i v_i + v x t.
     """
-    i, j = _others(k)
+    i, j = others(k)
     p, q, c0, d0 = 0.0, 0.0, 0.0, 0.0
     for n in range(L.shape[0]):
         d = dL[n]
@@ -127,7 +127,7 @@ def place(k, base, first, element, L, dL, x, z, turn, frames, strains, C, g, J, 
             _write_strain(k, at, L[s], dL[s], x, C[s], co, si, e[s], B[s])
 
 
-@inner
+@leaf
 def _add_bend(ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of n . w(x), of which the shift of nodes is bent:
 
@@ -152,7 +152,7 @@ def _add_bend(ni, nj, factor, W, L, C, K):  # type: ignore[no-untyped-def]
             K[at + 2, c] += x * tj
 
 
-@inner
+@leaf
 def _add_turn(m, L, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of m . t(x): -L_i b_i w_i^2 / 2 + (sum L_i b_i w_i) t'."""
     for n in range(L.shape[0]):
@@ -167,14 +167,14 @@ def _add_turn(m, L, C, K):  # type: ignore[no-untyped-def]
 @kernel
 def add_frame_second(k, element, L, C, f, K):  # type: ignore[no-untyped-def]
     """Add to K (E, m, m) the second derivative of sum f . log(g^-1 g(x)), f (S, 6)."""
-    i, j = _others(k)
+    i, j = others(k)
     for s in range(element.shape[0]):
         at = K[element[s]]
         _add_turn(f[s, k], L[s], C[s], at)
         _add_bend(f[s, 3 + i], f[s, 3 + j], 0.5, L[s], L[s], C[s], at)
 
 
-@inner
+@leaf
 def _add_curvature(m, L, dL, C, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of m u(x), see `spectral_kernels`: 2 (al rho + be tau) and what goes
     with w_i^2.
@@ -202,7 +202,7 @@ def add_strain_second(k, element, L, dL, C, e, sigma, K):  # type: ignore[no-unt
 
     v = exp(-t) w with w = R^T p'(x):  v'' = w'' - 2 t' x w' - t'' x v + t' x (t' x v).
     """
-    i, j = _others(k)
+    i, j = others(k)
     for s in range(element.shape[0]):
         at, w, c = K[element[s]], L[s], C[s]
         ni, nj = sigma[s, 3 + i], sigma[s, 3 + j]
@@ -224,7 +224,7 @@ def frame_bias(k, element, L, C, ydot, bias):  # type: ignore[no-untyped-def]
     w' = -sum L_i b_i w_i^2 / 2 + (sum L_i b_i w_i) w,
     q' = -w x q + sum L_i R^T R_i (w_i x v_i).
     """
-    i, j = _others(k)
+    i, j = others(k)
     for s in range(element.shape[0]):
         y = ydot[element[s]]
         w, along, turn, qi, qj, pi, pj = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -282,7 +282,7 @@ def retract(k, base, other, x, z, turn, dx, psi):  # type: ignore[no-untyped-def
     """Increments psi (n, 6) after nodes moved by exp(dx), dx (6 + 3 n,), and the base from `base` to
     `other` (4, 4); psi_n = log(h_{n-1}^-1 h_n), h_n the nodes after that.
     """
-    i, j = _others(k)
+    i, j = others(k)
     co, si, p, q = 0.0, 0.0, 0.0, 0.0
     for r in range(3):
         co += base[r, i] * other[r, i]
@@ -308,7 +308,7 @@ def retract(k, base, other, x, z, turn, dx, psi):  # type: ignore[no-untyped-def
 @kernel
 def advance(k, psi, dx, out):  # type: ignore[no-untyped-def]
     """out_n (n, 6) = Psi_n + Psi_n' when nodes move at dx (6 + 3 n,), see `chain`."""
-    i, j = _others(k)
+    i, j = others(k)
     w0, i0, j0 = dx[k], dx[3 + i], dx[3 + j]
     for n in range(psi.shape[0]):
         at = 6 + 3 * n

@@ -23,6 +23,7 @@ from pliant.rods.contract import (
     ForceBasis,
     Ints,
     KernelMap,
+    OwnConfiguration,
     Plan,
     identities,
 )
@@ -93,7 +94,7 @@ class IncrementMap(KernelMap):
         for e in range(len(first) - 1, -1, -1):
             self.owner[first[e] : first[e] + degree] = e
 
-    def trouble(self, c: ChainConfiguration) -> str:
+    def trouble(self, c: OwnConfiguration) -> str:
         """Say where control poses turn too far from one to the next."""
         turns = np.linalg.norm(c.psi[:, :3], axis=1)
         k, count = int(np.argmax(turns)), len(turns)

@@ -117,8 +117,6 @@ class ElementMap(KernelMap):
     """
 
     shares_plans: ClassVar[bool] = True
-    each: ClassVar[int] = 6
-    """Number of variables of a node."""
 
     def __init__(self, rod: Rod, order: int, elements: int, kind: int = EXP) -> None:
         self.order, self.kind = order, kind
@@ -144,7 +142,11 @@ class ElementMap(KernelMap):
 
     def _plan(self, s: Array) -> NodalPlan:
         s = np.asarray(s, dtype=float)
-        return NodalPlan(s, *_nodal_basis(s, self.borders, self.order), self.each)
+        return NodalPlan(s, *self.nodal_basis(s))
+
+    def nodal_basis(self, s: Array) -> tuple[Ints, Array, Array]:
+        """Element (S,), and weights and slopes (S, order + 1) of its nodes at arclengths s (S,)."""
+        return _nodal_basis(s, self.borders, self.order)
 
     frames = _plan
     strains = _plan
@@ -209,9 +211,9 @@ class NodalMap(ElementMap):
     compiled: ClassVar[bool] = True
 
     def in_plane(self, normal: int) -> RodMap | None:
-        from pliant.rods.flat import FlatMap
+        from pliant.rods.flat import FlatNodes
 
-        return None if self.kind == CAYLEY else FlatMap(self, normal)
+        return None if self.kind == CAYLEY else FlatNodes(self, normal)
 
     def pose_coordinate(self, s: float) -> int | None:
         """The entry of x where the twist of the node at s begins, None between nodes."""

@@ -59,7 +59,9 @@ _EXACT = 1e-9
 _BETWEEN = (0.25, 0.5, 0.75)
 """Places within a load step at which stability is looked at."""
 _RESTARTS = 30
-"""Of Lanczos, after which directions of negative stiffness are taken not to exist."""
+"""Of Lanczos, after which directions of negative stiffness are sought among all."""
+_FEW, _NOISE = 1000, 1e-16
+"""Coordinates of robots of which all directions are looked at, and rounding errors of one of them."""
 
 
 class BranchChecks:
@@ -290,7 +292,8 @@ def unstable_directions(matrix: Matrix, free: Ints, count: int) -> Array:
     """Orthonormal directions (c, count) of negative stiffness of the coordinates `free` (c,): the lower
     end of the spectrum of the flexibility, by Lanczos with the factorised tangent.
 
-    At most six are looked at, and those that many restarts do not find are left out: a rough factor
+    At most six are looked at. Those that many restarts do not find, for a short wave can have a
+    thousandth of the flexibility of the whole robot, are sought among all directions. A rough factor
     may count too many.
     """
     load = np.zeros(matrix.n)
@@ -311,4 +314,8 @@ def unstable_directions(matrix: Matrix, free: Ints, count: int) -> Array:
         )
     except ArpackNoConvergence as error:
         values, vectors = error.eigenvalues, error.eigenvectors
+    if np.sum(values < 0.0) < wanted and size <= _FEW:
+        F = np.array([flexibility(unit) for unit in np.eye(size)])
+        values, vectors = np.linalg.eigh(0.5 * (F + F.T))
+        return np.asarray(vectors[:, :wanted][:, values[:wanted] < -_NOISE * size * values[-1]])
     return np.asarray(vectors[:, values < 0.0])

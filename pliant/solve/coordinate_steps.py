@@ -251,8 +251,8 @@ class CoordinateSteps(Steps):
         return {name: count for name, count in self._counts.items() if count}
 
     def explain(self, text: str, q: Array) -> str:
-        """The message with what the maps of the rods say of q (nq,)."""
-        return with_limits(text, self.effects.tree, q)
+        """The message with what the maps of the rods, or effects, say of q (nq,)."""
+        return with_limits(text, self.effects, q)
 
     def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
         """A step in one call, to a row of inputs written in place; None if joints are prescribed."""

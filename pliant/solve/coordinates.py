@@ -38,7 +38,7 @@ from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.events import Watch
 from pliant.solve.in_plane import FlatSteps, Planes
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.limits import map_limits, unstable_branch
+from pliant.solve.limits import map_limits, term_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
 from pliant.solve.mass import Mass
 from pliant.solve.problem import Problem, Start, Still, stretch_of
@@ -591,8 +591,12 @@ class CoordinateProblem(Problem):
         return self.sampler.velocities(q, v, body, np.zeros(1))[0]
 
     def centres(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
-        bodies = [name for name, x in self.description.bodies.items() if x.joint is not None]
+        """Positions and velocities (B, 3) in the world of the centres of bodies that joints move."""
+        bodies = [
+            name
+            for name, x in self.description.bodies.items()
+            if x.joint is not None and x.joint.moves
+        ]
         return self._moved_centres(*self.sampler.bodies(q, v, bodies))
 
     def joint(self, q: Array, part: str) -> Array:
@@ -643,12 +647,11 @@ class CoordinateProblem(Problem):
 
     def trouble(self, q: Array) -> str:
         """What the maps of the rods say of it, or else the first effect that has something to say."""
-        telling = [x for x in self.effects.terms if type(x).trouble is not Term.trouble]
         found = map_limits(self.tree, q)
+        telling = any(type(x).trouble is not Term.trouble for x in self.effects.terms)
         if found or not telling or not np.isfinite(q).all():
             return found
-        state = self.sampler.at(q)
-        return next(filter(None, (term.trouble(state) for term in telling)), "")
+        return term_limits(self.effects, self.sampler.at(q))
 
     def as_numbers(self, q: Array) -> Array:
         """The coordinates."""

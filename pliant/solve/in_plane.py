@@ -29,6 +29,7 @@ from pliant.rods.contract import Array, Capabilities, Formulation, Ints, RodMap
 from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
 from pliant.solve.schedule import Schedule
 from pliant.tree.backward import gather
+from pliant.tree.drivers import BaseDriver, Driver
 from pliant.tree.forward import set_rates
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
@@ -172,11 +173,15 @@ class _Plane:
         """Numbers of coordinates in the plane and out of it."""
         self.turns = np.zeros(tree.total, dtype=np.bool_)
         """Numbers of coordinates that turn nodes."""
-        for part, own in zip(tree.parts, self.inside, strict=True):
+        self.bases = {i for i, x in tree.drivers.items() if isinstance(x, BaseDriver)}
+        """Numbers of the parts whose base motions are prescribed."""
+        for i, (part, own) in enumerate(zip(tree.parts, self.inside, strict=True)):
             nodes, rows = part.x_index.reshape(-1, 6), np.isin(part.field_rows, own)
             self.held[nodes] = self.turns[nodes[:, :3]] = True
-            self.free[nodes[:, own]] = self.free[part.joint_index] = True
+            self.free[nodes[:, own]] = True
             self.held[nodes[:, own]] = False
+            if i not in self.bases:
+                self.free[part.joint_index] = True
             self.free[part.field_index[:, rows]] = self.held[part.field_index[:, ~rows]] = True
         self.moved = self.free.copy()
         """Numbers of coordinates that move in the plane."""
@@ -186,8 +191,8 @@ class _Plane:
     def of(cls, tree: Tree, state: State, normal: Array) -> _Plane | None:
         """The plane with a normal (3,) in the world in which all joints move; None if one leaves it."""
         axes = []
-        for part, at in zip(tree.parts, state.parts, strict=True):
-            own = _axis(part, at, normal)
+        for i, (part, at) in enumerate(zip(tree.parts, state.parts, strict=True)):
+            own = _axis(part, at, normal, tree.drivers.get(i))
             if own is None:
                 return None
             axes.append(own)
@@ -238,6 +243,17 @@ class _Plane:
         return bool(0.0 < most < np.inf and out <= _FORCE * most)
 
 
+def _base_twists(driver: BaseDriver, normal: Array) -> Array:
+    """Ways (6, 3) in which a base moves under arbitrary inputs: its twist, its derivative, and what its
+    pose does to a normal (3,) and where it puts the base.
+    """
+    chance = np.random.default_rng(3)
+    pose, twist, rate = driver.motion(chance.uniform(-1.0, 1.0, (len(driver.inputs), 3)))
+    placed = pose.reshape(4, 4)
+    turned = placed[:3, :3] @ normal - normal
+    return np.column_stack([twist, rate, np.concatenate([turned, placed[:3, 3]])])
+
+
 def _entries(axis: int) -> Ints:
     """Entries of a twist in the plane normal to an axis, as `RodMap.in_plane` orders them."""
     return np.array([axis, 3 + (axis + 1) % 3, 3 + (axis + 2) % 3] if axis >= 0 else [], np.int64)
@@ -250,14 +266,14 @@ def _inertia(m: Moment) -> None:
         w.mass = True
 
 
-def _axis(part: Part, at: PartState, normal: Array) -> int | None:
+def _axis(part: Part, at: PartState, normal: Array, driver: Driver | None) -> int | None:
     """Axis of the sections of a part along a normal (3,) in the world, -1 of a body; None if there is
     none, or if its joint leaves the plane.
     """
     own = at.base[:3, :3].T @ normal
-    turns, shifts = at.S[:3], at.S[3:]
-    out = turns - np.outer(own, own @ turns)
-    if np.abs(out).max(initial=0.0) > _OUT or np.abs(own @ shifts).max(initial=0.0) > _OUT:
+    twists = _base_twists(driver, own) if isinstance(driver, BaseDriver) else at.S
+    out = twists[:3] - np.outer(own, own @ twists[:3])
+    if np.abs(out).max(initial=0.0) > _OUT or np.abs(own @ twists[3:]).max(initial=0.0) > _OUT:
         return None
     if part.rod is None:
         return -1

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.physics.contract import Term
+from pliant.physics.effects import Effects
 from pliant.rods.contract import Array, RodMap
+from pliant.tree.state import State
 from pliant.tree.tree import Tree
 
 
@@ -20,9 +23,17 @@ def map_limits(tree: Tree, q: Array) -> str:
     return " ".join(note for note in notes if note)
 
 
-def with_limits(text: str, tree: Tree, q: Array) -> str:
-    """The message of a solve that failed at or after q (nq,), with what maps say of it."""
-    note = map_limits(tree, q)
+def term_limits(effects: Effects, state: State) -> str:
+    """What the first effect that has something to say says of a state, "" for nothing."""
+    telling = (x for x in effects.terms if type(x).trouble is not Term.trouble)
+    return next(filter(None, (term.trouble(state) for term in telling)), "")
+
+
+def with_limits(text: str, effects: Effects, q: Array) -> str:
+    """The message of a solve that failed at or after q (nq,), with what maps and effects say of it."""
+    note = map_limits(effects.tree, q)
+    if not note and np.isfinite(q).all():
+        note = term_limits(effects, State(effects.tree).place(q))
     return f"{text.rstrip('.')}. {note}" if note else text
 
 

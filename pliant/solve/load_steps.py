@@ -250,6 +250,11 @@ class StaticSolver:
         try:
             return self._balance(start, inputs, aim, step)
         except NewtonError as failed:
+            if self.effects.increments > 1 and (inputs.drive != start.inputs.drive).any():
+                try:
+                    return self._carry(start, inputs, aim, step)
+                except NewtonError:
+                    pass
             suspect = str(failed) == SINGULAR or self.tangent.matrix.lost or aim == step
             if not suspect or not self.equations.lean_on_start(True):
                 raise
@@ -264,13 +269,23 @@ class StaticSolver:
         found.indifferent = True
         return found
 
-    def _balance(
+    def _carry(
         self, start: StaticSolution, inputs: Inputs, aim: float, step: float
+    ) -> StaticSolution:
+        """As `_attempt`, with the loads first, then the prescribed joints, which friction follows."""
+        if (inputs.u != start.inputs.u).any():
+            start = self._attempt(start, Inputs(inputs.u, start.inputs.drive), aim, step)
+        return self._balance(start, inputs, aim, step, follow=True)
+
+    def _balance(
+        self, start: StaticSolution, inputs: Inputs, aim: float, step: float, follow: bool = False
     ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
         equations, checks = self.equations, self.equations.checks
         self.recall(start, go_on=True)
         equations.begin(start, inputs, aim, step)
+        if follow:
+            equations.follow_drives()
         before = self.count
         try:
             equations.attempt()

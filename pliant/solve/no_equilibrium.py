@@ -46,7 +46,7 @@ def no_equilibrium(
             f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
             "Try a smaller load, a finer mesh, or simulate() from the last good state."
         )
-    error = ConvergenceError(with_limits(text, effects.tree, good.q))
+    error = ConvergenceError(with_limits(text, effects, good.q))
     good.levels = [level]
     good.fold = None if why or still_open else fold
     error.last = good

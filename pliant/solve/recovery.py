@@ -393,11 +393,17 @@ def integrate_more(panels, f, start, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def displace_frame(g, z, scale, out):  # type: ignore[no-untyped-def]
+    """out (4, 4) = exp(scale_0 z) g for a twist z (6,) in the world frame."""
+    x = np.zeros(6)
+    for i in range(6):
+        x[i] = scale[0] * z[i]
+    exp_pose_array(x, out)
+    multiply_array(out, g, out)
+
+
+@kernel
 def displace(g, z, scale, out):  # type: ignore[no-untyped-def]
     """out (S, 4, 4) = exp(scale_0 z) g for twists z (S, 6) in the world frame."""
-    x = np.zeros(6)
     for s in range(g.shape[0]):
-        for i in range(6):
-            x[i] = scale[0] * z[s, i]
-        exp_pose_array(x, out[s])
-        multiply_array(out[s], g[s], out[s])
+        displace_frame(g[s], z[s], scale, out[s])

@@ -23,7 +23,14 @@ from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
-from pliant.solve.recovery import Sections, add_first, displace, set_defects, wrench_in_section
+from pliant.solve.recovery import (
+    Sections,
+    add_first,
+    displace,
+    displace_frame,
+    set_defects,
+    wrench_in_section,
+)
 from pliant.solve.shape_error import ShapeError
 from pliant.tree.backward import gather
 from pliant.tree.forward import set_rates
@@ -145,7 +152,7 @@ class StaticError:
             F, to = len(at.g), self.displaced.parts[i]
             start = _NOTHING if part.parent < 0 else self.sections[part.parent].z[part.mount]
             run(displace, frames[i], rod.z[F:], self.scale, rod.moved)
-            run(displace_base, at.base, start, self.scale, to.base)
+            run(displace_frame, at.base, start, self.scale, to.base)
             rod.set_wrenches(to.g, work.parts[i].p, to.base, rod.moved, rod.W)
             clear(work.parts[i].p)
             clear(work.parts[i].ry)
@@ -210,14 +217,6 @@ def set_stress(w, felt, moved, W, scale, out):  # type: ignore[no-untyped-def]
     for s in range(out.shape[0]):
         for i in range(6):
             out[s, i] = felt[i] * w[s] * (moved[s, i] - W[s, i]) / scale[0]
-
-
-@kernel
-def displace_base(base, z, scale, out):  # type: ignore[no-untyped-def]
-    """out (4, 4) = exp(scale_0 z) base for a twist z (6,) in the world frame."""
-    moved = np.zeros((1, 4, 4))
-    displace(base.copy().reshape(1, 4, 4), z.copy().reshape(1, 6), scale, moved)
-    out[:, :] = moved[0]
 
 
 @kernel

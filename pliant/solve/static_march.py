@@ -138,7 +138,8 @@ def march(programs, control, table, u, state, kept, corrections, along, pivots):
         for j in range(u.shape[0]):
             u[j] = table[k, j]
         if alike(table, k):
-            x[:] = along
+            for i in range(x.shape[0]):
+                x[i] = along[i]
             execute(programs[MOVE])
         else:
             along[:] = 0.0

@@ -39,6 +39,8 @@ _UNKNOWN = 1e300
 """Size of loads that are not weighed yet, N."""
 _LEAST = 1e-6
 """Part of the bending stiffness of the robot that joints which nothing holds keep to the end."""
+_LITTLE = 1e-9
+"""Way of prescribed joints, in lengths of the robot, in which friction that holds does not give way."""
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
@@ -91,7 +93,7 @@ class Equilibrium(Equations):
             np.zeros(effects.inputs),
             np.zeros(tree.total),
         )
-        self._unheld = np.zeros(tree.total)
+        self.drive, self._unheld = _NOTHING, np.zeros(tree.total)
         self.lean, self._lean = np.zeros(tree.size), tree.joint_stiffness()
         """(n,) what is added to the diagonal of the tangent, times the size of the residual."""
         self._diagonal = tangent.matrix.slots(np.arange(tree.size), np.arange(tree.size))
@@ -111,7 +113,7 @@ class Equilibrium(Equations):
         options = self.solver.options
         self.start = start
         self.state.q[...] = self.effects.prescribed.put(start.q, inputs.drive)
-        self.z[...], self.u[...] = start.z, inputs.u
+        self.z[...], self.u[...], self.drive = start.z, inputs.u, inputs.drive
         self.numbers[loops.TOLERANCE] = options.tolerance
         self.heed_rounding(False)
         if aim < 1.0:
@@ -120,6 +122,28 @@ class Equilibrium(Equations):
         self.checks.begin()
         self.forget_factor()
         self.load[0] = _UNKNOWN
+
+    def follow_drives(self) -> None:
+        """Move all that is free as it follows the prescribed joints by the tangent where they begin.
+
+        Friction that holds there carries parts along. From where they were, surfaces would have slid by
+        the whole way of the joints, and Newton's method would throw the parts back and forth.
+        """
+        put, start, right = self.effects.prescribed.put, self.start, np.zeros_like(self.right)
+        there = self.state.q.copy()
+        way = self.tree.length * _LITTLE
+        part = way / max(float(np.abs(there - start.q).max()), way)
+        for share in (0.0, part):
+            drive = (1.0 - share) * start.inputs.drive + share * self.drive
+            self.state.q[...] = put(start.q, drive)
+            self.programs[loops.TANGENT]()
+            right = (self.right - right) / part if share else self.right.copy()
+        self.right[...] = right
+        for program in (loops.FACTORISE, loops.SOLVE):
+            self.programs[program]()
+        self.state.q[...] = there
+        self.programs[loops.MOVE]()
+        self.forget_factor()
 
     def heed_rounding(self, exact: bool) -> None:
         """Take a residual that stays after a correction as small as rounding error for the end."""

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -44,8 +45,10 @@ from pliant.solve.integrators.bdf_alpha import BDFAlpha, StrongIntegrator
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import OTHER, unstable_branch
 from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.registry import strain_modes
 from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.streaming import Held, Stream
+from pliant.solve.strong_branch import Reference, judge_chain, reference
 from pliant.solve.strong_steps import ChainInputs, StrongSteps
 from pliant.tree.drivers import STRIDE, travel
 
@@ -53,6 +56,10 @@ _COMPARED = 41
 """Sections of each rod at which solutions are compared."""
 _COMPARED_TO = 1e-10
 """Tolerance of the finer solution."""
+_NEARER, _EXPLAINED = 0.5, 0.3
+"""Part of the distance to the equilibrium of coordinates at which another one is on their branch, and
+part of what is left that an error of the mesh explains.
+"""
 
 
 @dataclass
@@ -159,33 +166,78 @@ class StrongProblem(Problem):
                 error.last = Still(last, [(levels[-1] if levels else 0.0, values)])
             raise
         solution = _solution(found, solver)
-        if start is None and self.stability.falling(found, values):
-            solution = self._followed(solver, solution, values, path, tolerance)
-            if self.stability.falling(solution.q, values):
-                warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=4)
-        solution.error = self._own_error(solver, solution.q)
+        if start is None:
+            solution = self._on_branch(solver, solution, values, path, tolerance)
+        known = self._own_error(solver, solution.q)
+        if solution.error is None or (known is not None and known.shape > solution.error.shape):
+            solution.error = known
         if is_told() and not (solution.error is None and solver.is_resolved()):
             if solution.error is None:
                 solution.error = self._finer_error(solver, solution.q, values, tolerance)
             warn_of_error(solution.error, self.formulations, stacklevel=4)
-        still = Still(solution, [(1.0, values)])
-        if start is None and len(solver.record.levels) > 1 and is_told():
-            self._tell_branch(still, values)
-        return still
+        return Still(solution, [(1.0, values)])
 
-    def _tell_branch(self, still: Still, values: Mapping[str, Any]) -> None:
-        """Warn if an equilibrium under loads without potential may be on another branch.
+    def _on_branch(
+        self,
+        solver: StrongSolver,
+        first: StrongSolution,
+        values: Mapping[str, Any],
+        base: BasePath,
+        tolerance: float,
+    ) -> StrongSolution:
+        """An equilibrium on the branch from no load, `first` if it is one; else with a warning.
 
-        Conjugate points tell nothing there. Coordinates follow the branch in short load steps.
+        One without directions in which the energy falls is, and so is one that was found in one load
+        step under loads that do not tell.
         """
-        if self.stability.conservative(values):
-            return
-        stable, note = self.judge(still)
-        if stable is False:
-            warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=5)
-        elif stable is None and OTHER in note:
-            text = f"this equilibrium may lie on another branch than that from no load: {note}"
-            warnings.warn(text, StabilityWarning, stacklevel=5)
+        steps = first.rescues["load steps"]
+        falling = self.stability.falling(first.q, values)
+        if falling:
+            first = self._followed(solver, first, values, base, tolerance)
+            falling = self.stability.falling(first.q, values)
+        if falling == 0 or (falling is None and not steps):
+            return first
+        other = reference(self, values)
+        if other is not None and not other.is_at(first.q):
+            return self._nearer(other, solver, first, base, tolerance)
+        if falling or (other is not None and other.verdict()[0] is False):
+            self._warn(unstable_branch("before", True))
+        return first
+
+    def _nearer(
+        self,
+        other: Reference,
+        solver: StrongSolver,
+        first: StrongSolution,
+        base: BasePath,
+        tolerance: float,
+    ) -> StrongSolution:
+        """The equilibrium near that of coordinates, `first` if this form finds none; with an error of
+        at least the distance that is left, and a warning if more than the mesh explains it.
+        """
+        values, found = other.still.applied[-1][1], first
+        with suppress(ConvergenceError):
+            found = _solution(solver.statics(values, other.state(), base, tolerance), solver)
+        if other.distance(found.q) < _NEARER * other.distance(first.q):
+            found.iterations += first.iterations
+            found.rescues = first.rescues + found.rescues
+            found.rescues["branch of coordinates"] += 1
+        else:
+            found = first
+        if not other.is_at(found.q):
+            left, own = other.distance(found.q), self._own_error(solver, found.q)
+            found.error = ShapeError(left, left / self.length)
+            if own is None or own.shape < _EXPLAINED * left:
+                text = "this equilibrium may lie on another branch than that from no load"
+                self._warn(f"{text}: {strain_modes()} {OTHER}")
+        elif other.verdict()[0] is False:
+            self._warn(unstable_branch("before", True))
+        return found
+
+    @staticmethod
+    def _warn(text: str) -> None:
+        if is_told():
+            warnings.warn(text, StabilityWarning, stacklevel=7)
 
     def _followed(
         self,
@@ -414,8 +466,6 @@ class StrongProblem(Problem):
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from its conjugate points, or with coordinates."""
-        from pliant.solve.stability import judge_chain
-
         return judge_chain(self, still)
 
     def adopt(self, other: Problem, q: State) -> State:

@@ -304,14 +304,14 @@ def test_a_spring_is_stretched_by_its_compression_ratio() -> None:
         (lambda r: r.add_load("l", "bead", force=(1, 0, 0), frame="tabel"), ("frame", "tabel")),
         (lambda r: r.add_bushing("b", "bead"), ("bushing 'b'", "stiffness", "or with damping")),
         (lambda r: r.add_bushing("b", "bead", stiffness={"q": 1.0}), ("stiffness", "'q'")),
-        (lambda r: r.add_bushing("b", "bead", stiffness={"x": -1.0}), ("stiffness['x']", "-1")),
+        (lambda r: r.add_bushing("b", "bead", stiffness={"x": -1.0}), ("stiffness.x", "-1")),
         (
             lambda r: r.add_bushing("b", "bead", stiffness={"x": 1.0}, kinds={"y": "tension"}),
             ("kinds", "directions with stiffness"),
         ),
         (
             lambda r: r.add_bushing("b", "bead", stiffness={"x": 1.0}, kinds={"x": "up"}),
-            ("kinds['x']", "up"),
+            ("kinds.x", "up"),
         ),
     ],
 )

@@ -117,6 +117,31 @@ def test_filter_finds_shape_and_tip_load_and_knows_how_well() -> None:
     assert np.isfinite(kalman.covariance).all()
 
 
+def test_points_far_from_the_start_are_told() -> None:
+    """An arm on a soft hinge is seen where a load has brought it, of which the filter does not know."""
+    robot, model = pl.Robot(), pl.SRL(3)
+    hinge = pl.Revolute("y", stiffness=0.5, damping=0.01)
+    hub = robot.add_body("hub", 0.1, (1e-4,) * 3, joint=hinge)
+    rubber = pl.Material(E=1e6, nu=0.45, rho=1100.0, viscosity=2000.0)
+    rod = robot.add_rod(
+        "arm", 0.2, pl.Circle(0.006), rubber, base=hub.at((0, 0, -0.02)), pose=pl.along("-z")
+    )
+    robot.add_load("side", rod.tip, force=(1, 0, 0))
+    pushed = robot.statics({"side": 0.05}, model)
+    given: dict[str, Any] = {"noise": 1e-3, "unknown": {"side": 0.1}, "dt": 0.02}
+    seen = [pushed.position("arm.tip")]
+    kalman = pl.KalmanFilter(robot, ["arm.tip"], inputs={"side": 0.0}, formulation=model, **given)
+    with pytest.raises(
+        pl.ConvergenceError, match=r"instead of about 3.*start= an equilibrium near"
+    ):
+        for _ in range(5):
+            kalman.update(seen)
+    near = pl.KalmanFilter(robot, ["arm.tip"], start=pushed, **given)
+    for _ in range(5):
+        near.update(seen)
+    assert near.mean["side"] == pytest.approx(0.05, abs=1e-3)
+
+
 def test_bad_settings_are_told() -> None:
     robot, places = tracked()
     model = pl.Strain(0, 1)

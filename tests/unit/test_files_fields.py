@@ -267,13 +267,9 @@ OTHER_CASES = [
         "3:10: input 'm': entry = [1, 2, 3]: must be a number or a signal for a base motion",
     ),
     ("inputs: {p: 1}", "2:10: input 'p': name = 'p': must be the name of a load, a base"),
-    ("statics: 3", "2:1: robot: statics = 3: must be an empty group; write {}"),
+    ("statics: 3", "2:1: robot: statics = 3: must be a group with the fields accuracy"),
     ("statics: {x: 3}", "statics: x = 3: must be left out"),
     ("simulate: {dt: 0.1}", "simulate: duration is missing (seconds)"),
-    (
-        "simulate: {duration: 1}",
-        "2:1: simulate: dt is missing (time step, seconds); give e.g. 0.01",
-    ),
     (
         "simulate: {duration: 1, dt: 0}",
         "2:25: simulate: dt = 0: must be a positive number in seconds",

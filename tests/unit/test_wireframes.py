@@ -12,6 +12,7 @@ import pytest
 import pliant as pl
 from pliant.model import file_access
 from pliant.model.iges import read_iges
+from pliant.solve.limits import with_limits
 from pliant.solve.problem import Problem
 from pliant.solve.resolution_hint import PAIRS, rough_errors
 from pliant.tree.tree import Tree
@@ -302,6 +303,10 @@ def test_a_link_that_is_turned_over_is_told() -> None:
 
     assert told(0.1) == told(0.3) == told(0.05) == told(-0.05) == ""
     assert "link 'net_edge_0' is turned over" in told(-0.2)
+    q = problem.tree.q_rest.copy()
+    q[problem.tree.part("net_1").joint_slice][3] -= 0.3
+    failed = with_limits("a time step failed", problem.effects, q)
+    assert failed.startswith("a time step failed. link 'net_edge_0' is turned over")
 
 
 def test_a_limp_net_holds_what_falls_with_it() -> None:

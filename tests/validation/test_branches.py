@@ -167,10 +167,40 @@ def test_follower_loads_stay_on_the_branch_from_no_load(seed: int) -> None:
     assert distance(cold, Equilibrium(problem, followed, [(1.0, cold.inputs)], 0.0)) < 1e-6
 
 
-def test_strong_forms_tell_of_another_branch_under_follower_loads() -> None:
-    """Coordinates follow this robot's branch in 250 load steps; a strong form ends elsewhere."""
+@pytest.mark.parametrize(
+    ("seed", "form"),
+    [
+        (770003, pl.Collocation()),
+        (770024, pl.Shooting()),
+        (770001, pl.Shooting(20, scheme="adaptive", tolerance=1e-3)),
+    ],
+    ids=str,
+)
+def test_strong_forms_begin_again_where_coordinates_tell_that_they_left_the_branch(
+    seed: int, form: object
+) -> None:
+    """Under follower loads, or many weights on soft rods, conjugate points do not tell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pl.StabilityWarning)
+        still = random_robot(seed).statics(formulation=form)
+        fine = random_robot(seed).statics(formulation=pl.BSpline(5, 40))
+    assert still.stable
+    assert still.rescues["branch of coordinates"] == 1
+    assert distance(still, fine) < 2e-4
+
+
+@pytest.mark.parametrize(("seed", "form"), [(770010, pl.Shooting(12)), (770007, pl.Collocation(5))])
+def test_coarse_strong_forms_tell_how_far_they_are_from_the_branch_of_coordinates(
+    seed: int, form: object
+) -> None:
     with pytest.warns(pl.StabilityWarning, match="another branch than that from no load"):
-        random_robot(15).statics(formulation=pl.Shooting())
+        still = random_robot(seed).statics(formulation=form)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fine = random_robot(seed).statics(formulation=pl.BSpline(5, 40))
+    assert distance(still, fine) > 0.01
+    assert still.error is not None
+    assert still.error.relative == pytest.approx(distance(still, fine), rel=0.1)
 
 
 # -- folds under loads without potential ----------------------------------------------------------
@@ -194,6 +224,18 @@ def toggle_force(angle: np.ndarray, tilt: float = 0.4) -> np.ndarray:
     length = np.sqrt(1.25 - np.cos(angle))
     stretch = length - np.sqrt(1.25 - np.cos(tilt))
     return -100.0 * stretch * np.sin(angle) / (2.0 * length) / 0.5
+
+
+@pytest.mark.parametrize("elements", [5, 6, 10])
+def test_short_waves_that_buckle_in_a_load_step_are_not_taken(elements: int) -> None:
+    """Their flexibility is a thousandth of that of the robot, where iterations do not find them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        still = random_robot(3047).statics(formulation=pl.Hermite(elements))
+        fine = random_robot(3047).statics(formulation=pl.BSpline(5, 40))
+    assert still.stable
+    assert distance(still, fine) < 5e-4
+    assert len(still._solution.levels) < 30
 
 
 @pytest.mark.parametrize("push", [2.2, 3.0, 4.0, 8.0, 20.0, 60.0])

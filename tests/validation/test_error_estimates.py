@@ -311,6 +311,17 @@ def test_errors_of_shooting_are_found_on_the_same_branch(seed: int) -> None:
     assert still.error.relative == pytest.approx(true, rel=0.2)
 
 
+@pytest.mark.parametrize(("seed", "steps"), [(770007, 100), (770002, 12)])
+def test_steps_too_long_for_their_order_are_not_trusted(seed: int, steps: int) -> None:
+    """Long steps seem accurate by chance; those over other pairs of intervals tell otherwise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        still = random_robot(seed).statics(formulation=pl.Shooting(steps))
+        true = distance(still, random_robot(seed).statics(formulation=pl.BSpline(5, 40)))
+    assert still.error is not None
+    assert 0.3 < still.error.relative / true < 3.0
+
+
 # -- frequencies -------------------------------------------------------------------------------------
 
 

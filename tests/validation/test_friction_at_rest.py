@@ -82,6 +82,24 @@ def test_sledge_remembers_its_way(law):
         assert abs(force[0]) <= hold * (1.0 + 1e-9)
 
 
+@LAWS
+def test_belt_that_an_input_moves_drags_a_block(law):
+    """The block goes with the belt until its spring wins, and with it again where the belt turns."""
+    robot, hold, x, before = pl.Robot(), 0.4 * 0.5 * G, 0.0, 0.0
+    robot.add_body("belt", 1.0, (1e-3,) * 3, joint=pl.Prismatic("x", drive="position"))
+    pose, guide = pl.pose((0, 0, 0.02)), pl.FreeDirections(("x", "z"))
+    robot.add_body("block", 0.5, (1e-3,) * 3, pose=pose, joint=guide)
+    ball, surface = pl.Sphere(0.02, on="block"), pl.Plane(on="belt")
+    robot.add_contact("rub", ball, surface, friction=0.4, **law)
+    robot.add_spring("spring", (-0.2, 0, 0.02), "block", stiffness=50.0)
+    still = None
+    for belt in (0.03, 0.2, 0.19, 0.0):
+        still = robot.statics({"belt": belt}, start=still)
+        x, before = np.clip(x + belt - before, -hold / 50.0, hold / 50.0), belt
+        assert still.position("block")[0] == pytest.approx(x, abs=3e-4 if law else 3e-7)
+        assert still.drive_forces["belt"] == pytest.approx(50.0 * x, abs=2e-2 if law else 1e-4)
+
+
 def forces_on_floor(still):
     return np.asarray(still.reading("floor", "force")).sum(axis=0)
 

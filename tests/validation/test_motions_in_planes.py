@@ -18,7 +18,7 @@ from pliant.solve.in_plane import Planes
 
 SOFT = pl.Material(E=1e6, nu=0.4, rho=1000.0)
 DAMPED = pl.Material(E=1e6, nu=0.4, rho=1000.0, viscosity=300.0)
-MESH = pl.Spectral(3, 3)
+MESHES = {"spectral": pl.Spectral(3, 3), "spline": pl.BSpline(3, 8)}
 DOWN = (0.0, 0.0, -9.81)
 TURNED = se3.exp(np.array([0.4, -0.7, 1.1, 0.3, 0.1, 0.2]))
 
@@ -97,7 +97,15 @@ def driven() -> tuple[pl.Robot, dict[str, Any]]:
     return robot, {"inputs": {"swing": pl.Sine(0.4, 2.0)}}
 
 
-CASES = (hanging, tilted, held, loaded, dragged, pulled, blown, hinged, driven)
+def shaken() -> tuple[pl.Robot, dict[str, Any]]:
+    robot = pl.Robot(gravity=DOWN)
+    rod = arm(robot)
+    robot.add_base_motion("slide", rod, translation=(1.0, 0.0, 1.0))
+    robot.add_base_motion("tilt", rod, rotation=(0.0, 1.0, 0.0))
+    return robot, {"inputs": {"slide": pl.Sine(0.02, 3.0), "tilt": pl.Sine(0.3, 2.0)}}
+
+
+CASES = (hanging, tilted, held, loaded, dragged, pulled, blown, hinged, driven, shaken)
 INTEGRATORS: dict[str, pl.Integrator] = {
     "midpoint": pl.Midpoint(),
     "newmark": pl.Newmark(),
@@ -128,29 +136,33 @@ def in_space(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Planes, "of_motion", lambda *args: None)
 
 
-def moved(robot: pl.Robot, integrator: pl.Integrator, **more: Any) -> pl.Motion:
+def moved(
+    robot: pl.Robot, integrator: pl.Integrator, mesh: str = "spectral", **more: Any
+) -> pl.Motion:
     times = np.linspace(0.0, 0.1, 7)
     step = 1e-4 if isinstance(integrator, pl.Variational) else 4e-3
     return robot.simulate(
-        0.1, step, formulation=MESH, integrator=integrator, output_times=times, **more
+        0.1, step, formulation=MESHES[mesh], integrator=integrator, output_times=times, **more
     )
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("mesh", MESHES)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_motions_in_a_plane_are_those_in_space(
     case: Callable[[], tuple[pl.Robot, dict[str, Any]]],
     integrator: str,
+    mesh: str,
     flattened: list[bool],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     robot, more = case()
     method = INTEGRATORS[integrator]
-    found = moved(robot, method, **more)
+    found = moved(robot, method, mesh, **more)
     assert flattened == [True]
     in_space(monkeypatch)
-    space = moved(robot, method, **more)
+    space = moved(robot, method, mesh, **more)
     assert np.ptp(space.tip("arm")[:, :3, 3], axis=0).max() > 1e-3
     for name in robot.description.rods:
         np.testing.assert_allclose(found.pose(name), space.pose(name), atol=1e-10)
@@ -207,6 +219,9 @@ def beside(change: str) -> tuple[pl.Robot, dict[str, Any]]:
     elif change == "floor":
         floor = pl.Plane((0, 0, 1), (0.0, 0.0, -0.02))
         robot.add_contact("floor", rod, floor, stiffness=1e3, radius=0.005)
+    elif change == "base motion":
+        robot.add_base_motion("slide", rod, translation=(1.0, 1e-3, 0.0))
+        more = {"inputs": {"slide": pl.Sine(0.02, 3.0)}}
     elif change == "own effect":
         robot.add(Breeze("breeze", on="arm"))
     return robot, more
@@ -215,7 +230,7 @@ def beside(change: str) -> tuple[pl.Robot, dict[str, Any]]:
 CHANGES = (
     "gravity", "natural shape", "turned section", "hinge", "velocity", "twist",
     "torque along the rod", "force across", "body beside", "product of inertia", "tendon beside",
-    "changing force", "floor", "own effect",
+    "changing force", "floor", "own effect", "base motion",
 )  # fmt: skip
 
 

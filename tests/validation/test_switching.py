@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
+from pliant.solve.coordinates import CoordinateProblem
 
 
 def pendulum() -> pl.Robot:
@@ -354,6 +355,27 @@ def test_named_parameters_follow_the_state_and_are_saturated(tmp_path: Any) -> N
     assert phase is not None
     assert motion.position("arm.tip")[-1] == pytest.approx(phase.tip("arm")[-1, :3, 3], abs=1e-9)
     assert gap(motion) < 2e-2
+
+
+def test_robots_are_compiled_once_for_what_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A latch that goes on and off, and a push that changes every step, make two robots in all."""
+    compiled, plain = [], CoordinateProblem.__init__
+
+    def counted(self: Any, *given: Any) -> None:
+        compiled.append(given)
+        plain(self, *given)
+
+    monkeypatch.setattr(CoordinateProblem, "__init__", counted)
+    robot = cart()
+    robot.add_constraint("latch", "cart", hold=("x",))
+
+    def push(phase: pl.Motion) -> dict[str, Any]:
+        return {"push": (1.0 - phase.joint("cart")[-1, 0], 0.0, 0.0)}
+
+    turns = [clock(0.1 * k + 0.005, f"turn {k}", {"latch": ("on", "off")[k % 2]}) for k in range(5)]
+    listed = [*turns, pl.Periodic(0.01, push, "push")]
+    motion = pl.simulate_switched(robot, 0.5, 0.01, listed, off="latch")
+    assert len(motion.phases) > 50 and len(compiled) == 2
 
 
 def test_one_name_is_off() -> None:

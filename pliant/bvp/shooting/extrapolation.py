@@ -50,6 +50,8 @@ times the length; that it may be if one more correction changes the error by no 
 _ROUNDING = 1e-11
 _PAIRED = 0.5
 """Part of the length that must lie in pairs of intervals."""
+_AGREE, _EXACT = 0.25, 1e-8
+"""Part by which errors from other pairs may differ; error over the length that needs no other."""
 
 
 class Workspace(NamedTuple):
@@ -78,10 +80,33 @@ def extrapolated_error(
 
     nodes : (N, 2, 24) of the equilibrium that Newton's method left in `segments`, whose unknowns are
     moved.  runs : (N,) see `integrate_extrapolated`.  order : of the scheme.
+
+    Other pairs of intervals, which begin an interval later, must tell the same: steps that are too long
+    for the order of the scheme to show would seem far more accurate than they are.
     """
-    paired = float(intervals.h @ _in_pairs(runs))
-    if paired < _PAIRED * float(intervals.h.sum()):
+    whole, given = float(intervals.h.sum()), (setting, segments, intervals)
+    later = _begin_later(segments, runs)
+    paired, others = (float(intervals.h @ _in_pairs(row)) for row in (runs, later))
+    if paired < _PAIRED * whole:
         return None
+    x, states = segments.x.copy(), segments.states.copy()
+    first = _corrected(*given, runs, order, nodes)
+    if first is None or others < _PAIRED * whole or first < _EXACT * setting.length:
+        return first
+    segments.x[:], segments.states[:] = x, states
+    second = _corrected(*given, later, order, nodes)
+    return None if second is None or abs(second - first) > _AGREE * max(first, second) else first
+
+
+def _corrected(
+    setting: Setting,
+    segments: Segments,
+    intervals: Intervals,
+    runs: Ints,
+    order: int,
+    nodes: Array,
+) -> float | None:
+    """Largest displacement by corrections for extrapolated steps, m; None if they do not converge."""
     moved, s = nodes.copy(), segments
     part = 1.0 / (2.0**order - 1.0)
     given = setting.kind, setting.scheme, part, intervals, runs, setting.rule, s.span, s.y
@@ -99,6 +124,15 @@ def extrapolated_error(
         if k > 0 and gap * setting.length <= max(share * worst, _ROUNDING * setting.length):
             return worst
     return None
+
+
+def _begin_later(segments: Segments, runs: Ints) -> Ints:
+    """The same runs, whose pairs begin after one interval in each run and each segment."""
+    count = segments.divisions[segments.level[0]]
+    later = runs.copy()
+    later[np.flatnonzero(np.diff(runs, prepend=runs[0]) >= 0)] = 1
+    later[segments.cuts[segments.level[0], :count]] = 1
+    return later
 
 
 def _in_pairs(runs: Ints) -> Array:
