@@ -32,6 +32,7 @@ class PressureChamber(KernelTerm):
     """A chamber along one rod; its input is the gauge pressure in Pa."""
 
     smooth = True
+    at_strains = True
     size = 1
 
     def __init__(self, tree: Tree, chamber: Chamber) -> None:

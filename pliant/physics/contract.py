@@ -119,7 +119,7 @@ class Term:
     column: str = "loads"
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
     at_strains: bool = False
-    """Whether it acts at strain stations only."""
+    """Whether it acts at strain stations only, those of the strain rule or inner ones."""
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False

@@ -29,6 +29,7 @@ class EmbeddedTension(KernelTerm):
 
     compiled = True
     smooth = True
+    at_strains = True
     size = 1
 
     def __init__(self, tree: Tree, tendon: EmbeddedTendon) -> None:

@@ -591,8 +591,12 @@ class CoordinateProblem(Problem):
         return self.sampler.velocities(q, v, body, np.zeros(1))[0]
 
     def centres(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
-        bodies = [name for name, x in self.description.bodies.items() if x.joint is not None]
+        """Positions and velocities (B, 3) in the world of the centres of bodies that joints move."""
+        bodies = [
+            name
+            for name, x in self.description.bodies.items()
+            if x.joint is not None and x.joint.moves
+        ]
         return self._moved_centres(*self.sampler.bodies(q, v, bodies))
 
     def joint(self, q: Array, part: str) -> Array:

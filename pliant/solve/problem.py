@@ -248,8 +248,10 @@ class Problem(ABC):
         return np.asarray(se3.Ad(se3.inverse(pose)) @ twist)
 
     def centres(self, q: Any, v: Any) -> tuple[Array, Array]:
-        """Positions and velocities (B, 3) in the world of the centres of all bodies with a joint."""
-        bodies = [x for x in self.description.bodies.values() if x.joint is not None]
+        """Positions and velocities (B, 3) in the world of the centres of bodies that joints move."""
+        bodies = [
+            x for x in self.description.bodies.values() if x.joint is not None and x.joint.moves
+        ]
         poses = [self.frame(q, Frame(body.name)) for body in bodies]
         twists = [self.body_twist(q, v, body.name) for body in bodies]
         return self._moved_centres(poses, twists)
@@ -258,7 +260,9 @@ class Problem(ABC):
         self, poses: Sequence[Array], twists: Sequence[Array]
     ) -> tuple[Array, Array]:
         """`centres` of bodies with poses (4, 4) and body twists (6,)."""
-        bodies = [x for x in self.description.bodies.values() if x.joint is not None]
+        bodies = [
+            x for x in self.description.bodies.values() if x.joint is not None and x.joint.moves
+        ]
         g, eta = np.reshape(poses, (-1, 4, 4)), np.reshape(twists, (-1, 6))
         at = np.reshape([body.centre for body in bodies], (-1, 3))
         turned = np.stack([at, eta[:, 3:] + np.cross(eta[:, :3], at)], axis=-1)

@@ -133,6 +133,8 @@ class _Switching:
         self.off: set[str] = set()
         self.changed: list[str] = []
         """Paths of the numbers that the last changes set."""
+        self._robots: dict[frozenset[str], Robot] = {}
+        """With the numbers as they are, the robot by what is off: it is compiled once."""
         check_inputs(robot.description.inputs(), self.inputs)
         for name in [off] if isinstance(off, str) else off:
             self._turn(name, "off")
@@ -179,6 +181,7 @@ class _Switching:
             changed = self.robot.copy()
             changed.description = with_values(changed.description, numbers)
             self.robot = changed
+            self._robots.clear()
 
     def apply_all(self, changes: Sequence[Mapping[str, Any]]) -> None:
         """Make the changes of all switches at one time, in their order."""
@@ -188,12 +191,14 @@ class _Switching:
 
     def now(self, begun: float) -> tuple[Robot, dict[str, Any]]:
         """The robot without what is off, and its inputs as functions of time since `begun`, s."""
-        robot = self.robot.copy()
-        for name in self.off:
-            robot.remove(name)
+        key = frozenset(self.off)
+        if key not in self._robots:
+            self._robots[key] = self.robot.copy()
+            for name in self.off:
+                self._robots[key].remove(name)
+            self._robots[key].inputs.clear()
+        robot, given = self._robots[key], {**self.robot.inputs, **self.inputs}
         known = robot.description.inputs()
-        given = {**robot.inputs, **self.inputs}
-        robot.inputs.clear()
         return robot, {
             name: Later(x, begun) if callable(x) else x
             for name, x in given.items()

@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
+from pliant.solve.coordinates import CoordinateProblem
 
 
 def pendulum() -> pl.Robot:
@@ -383,6 +384,27 @@ def test_arguments_that_switched_motions_do_not_take_are_refused_by_name() -> No
     move = pl.Switch(lambda s: s.t - 0.05, "move", change={"spring.stiffness.ry": 0.1})
     with pytest.raises(pl.DescriptionError, match=r"simulate_switched: accuracy = 0\.001"):
         pl.simulate_switched(pendulum(), 0.1, 5e-3, move, accuracy=1e-3)  # type: ignore[call-arg]
+
+
+def test_robots_are_compiled_once_for_what_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A latch that goes on and off, and a push that changes every step, make two robots in all."""
+    compiled, plain = [], CoordinateProblem.__init__
+
+    def counted(self: Any, *given: Any) -> None:
+        compiled.append(given)
+        plain(self, *given)
+
+    monkeypatch.setattr(CoordinateProblem, "__init__", counted)
+    robot = cart()
+    robot.add_constraint("latch", "cart", hold=("x",))
+
+    def push(phase: pl.Motion) -> dict[str, Any]:
+        return {"push": (1.0 - phase.joint("cart")[-1, 0], 0.0, 0.0)}
+
+    turns = [clock(0.1 * k + 0.005, f"turn {k}", {"latch": ("on", "off")[k % 2]}) for k in range(5)]
+    listed = [*turns, pl.Periodic(0.01, push, "push")]
+    motion = pl.simulate_switched(robot, 0.5, 0.01, listed, off="latch")
+    assert len(motion.phases) > 50 and len(compiled) == 2
 
 
 def test_one_name_is_off() -> None:
