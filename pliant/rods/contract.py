@@ -636,8 +636,8 @@ class RodModel:
 
         It is sought once for all formulations whose other settings are the same.
         """
-        names: list[str] = [x.name for x in fields(self)] if is_dataclass(self) else []
-        own = [name for name in names if name != self.size]
+        settings: Any = fields(self) if is_dataclass(self) else ()
+        own = [field.name for field in settings if field.name != self.size]
         key = (type(self), *(getattr(self, name) for name in own))
         try:
             known = _least_sizes.get(key)
