@@ -11,6 +11,7 @@ constraint as any other. `docs/theory/locking.md` has the reasoning.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,12 +56,12 @@ class ForceFields(Rows):
         field_compliance(
             part.field_w, part.C, self.fields.values, part.field_rows, element, self.compliance
         )
-        self._factors = self._compliance_factors()
         weight = np.zeros(self.fields.count)
         np.add.at(weight, self.fields.index[element], part.field_w[:, :1] * self.fields.values)
         self.row_weights = np.repeat(1.0 / weight, R)
 
-    def _compliance_factors(self) -> list[Any]:
+    @cached_property
+    def _factors(self) -> list[Any]:
         """Per row, the Cholesky factor of the compliance between all fields of that row."""
         R, count = self._count[2], self.fields.count
         factors = []

@@ -636,7 +636,7 @@ class RodModel:
 
         It is sought once for all formulations whose other settings are the same.
         """
-        settings = fields(self) if is_dataclass(self) else ()
+        settings: Any = fields(self) if is_dataclass(self) else ()
         own = [field.name for field in settings if field.name != self.size]
         key = (type(self), *(getattr(self, name) for name in own))
         try:

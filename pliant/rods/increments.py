@@ -29,6 +29,8 @@ from pliant.rods.contract import (
 )
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
+_ROUNDING = 1e-14
+"""Gap to strains, relative to them, that fitting does not make smaller."""
 
 
 def check_map(kind: str) -> None:
@@ -241,6 +243,8 @@ def fit_strains(
         rod_map.update(c, np.eye(4), q)
         rod_map.strain(plan, c)
         gap = (weight * (target - plan.e)).ravel()
+        if np.max(np.abs(gap)) <= _ROUNDING * np.max(np.abs(weight * target)):
+            break
         step = _least_squares(weight[:, :, None] * blocks(plan), columns, gap, q.size)
         q = q + step
         if np.max(np.abs(step)) < 1e-13 * max(1.0, float(np.max(np.abs(q)))):

@@ -57,7 +57,10 @@ class PartNodes:
         self.numbers[1:] = part.x_index.reshape(-1, 6)
         if self.moving[0]:
             self.numbers[0] = part.joint_index
-        self.of_mass = np.array([self.node_at(s) for s in part.mass_s], dtype=np.int64)
+        inert = [self.node_at(s) for s in part.frames_s[: part.inertial].tolist()]
+        self.of_inertia = np.array(inert, dtype=np.int64)
+        """Nodes of the stations where inertia acts."""
+        self.of_mass = self.of_inertia[: len(part.mass_s)].copy()
         self.of_entries = (part.map.elements // 6)[:, ::6].copy()
         """(E, k + 1): nodes of the elements."""
         self.twist = np.zeros(6)
@@ -78,12 +81,11 @@ class PartNodes:
     def inertia(self) -> Array:
         """Inertia (N, 6, 6) of what the nodes of the part carry, about the nodes, in their axes."""
         part, Q = self.part, len(self.part.mass_s)
+        A = part.point_A[: part.inertial - Q]
+        carried = part.M[:, :, None] * np.eye(6)
+        carried[Q:] = A.transpose(0, 2, 1) @ carried[Q:] @ A
         found = np.zeros((len(self.poses), 6, 6))
-        for station, M in enumerate(part.M):
-            A, s = np.eye(6), part.frames_s[station]
-            if station >= Q:
-                A = part.point_A[station - Q]
-            found[self.node_at(s)] += A.T @ np.diag(M) @ A
+        np.add.at(found, self.of_inertia, carried)
         return found
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
 from pliant.engine.arrays import clear
+from pliant.engine.by_value import by_value
 from pliant.engine.program import run
 from pliant.linalg.elimination import Enough
 from pliant.linalg.matrices import Matrix, make_matrix
@@ -43,23 +45,25 @@ class Tangent:
     def __init__(
         self,
         tree: Tree,
-        make: Callable[[int, list[Pair]], Matrix],
+        make: Callable[[int, list[Pair]], Matrix] | Layout,
         effects: Sequence[list[Pair]],
         prescribed: bool = False,
         coupled: bool = True,
     ) -> None:
         self.tree = tree
         self.size = tree.total if prescribed else tree.size
-        blocks = [self._part_pairs(i) for i in range(len(tree.parts))]
-        pairs = [self._solved(_spread(*pair)) for part in blocks for pair in part]
+        parts = [self._part_pairs(i) for i in range(len(tree.parts))]
         between = tree.couplings.columns(tree) if coupled else []
-        wanted = [*between, *(pair for pairs in effects for pair in pairs)]
-        pairs += [self._solved(_spread(*pair)) for pair in wanted]
-        self.matrix = make(self.size, pairs)
-        self.parts = [self._part_slots(part) for part in blocks]
-        self.couplings = [self._slots(pair) for pair in between]
+        pairs = [pair for some in (*parts, between, *effects) for pair in some]
+        if isinstance(make, Layout):
+            self.matrix, slots = make.of(self.size, pairs)
+        else:
+            self.matrix, slots = _laid_out(make, self.size, pairs)
+        each = iter(slots)
+        self.parts = [_part_slots([next(each) for _ in part]) for part in parts]
+        self.couplings = [next(each) for _ in between]
         """Two for each coupling of stations, see `couplings`; empty if it has none."""
-        self.effects = [[self._slots(pair) for pair in wanted] for wanted in effects]
+        self.effects = [[next(each) for _ in wanted] for wanted in effects]
         self._mirrored: dict[tuple[int, int], Ints] = {}
 
     def alike(self) -> Tangent:
@@ -83,14 +87,6 @@ class Tangent:
         """Add blocks (E, a, b)."""
         run(scatter, slots, np.ascontiguousarray(blocks), self.matrix.data)
 
-    def _solved(self, pair: Pair) -> Pair:
-        """The pair without numbers that the matrix does not have."""
-        size = self.size
-        return (np.where(pair[0] < size, pair[0], -1), np.where(pair[1] < size, pair[1], -1))
-
-    def _slots(self, pair: Pair) -> Ints:
-        return self.matrix.slots(*self._solved(_spread(*pair)))
-
     def _part_pairs(self, i: int) -> list[Pair]:
         tree, part = self.tree, self.tree.parts[i]
         base = tree.base_columns(i)
@@ -102,13 +98,57 @@ class Tangent:
             pairs += [(joint, rest), (rest, joint), (joint, joint)]
         return pairs
 
-    def _part_slots(self, pairs: list[Pair]) -> PartSlots:
-        found = PartSlots()
-        slots = [self._slots(pair) for pair in pairs]
-        found.elements, found.down = slots[:2]
-        found.up = np.ascontiguousarray(slots[2].transpose(0, 2, 1))
-        found.joint = None if len(slots) == 3 else (slots[3], slots[4], slots[5])
-        return found
+
+def _part_slots(slots: list[Ints]) -> PartSlots:
+    found = PartSlots()
+    found.elements, found.down = slots[:2]
+    found.up = np.ascontiguousarray(slots[2].transpose(0, 2, 1))
+    found.joint = None if len(slots) == 3 else (slots[3], slots[4], slots[5])
+    return found
+
+
+def _laid_out(
+    make: Callable[[int, list[Pair]], Matrix], size: int, pairs: Sequence[Pair]
+) -> tuple[Matrix, list[Ints]]:
+    """A matrix (size, size) that has all blocks, and their slots."""
+    known = [_solved(_spread(*pair), size) for pair in pairs]
+    matrix = make(size, known)
+    return matrix, [matrix.slots(*pair) for pair in known]
+
+
+def _solved(pair: Pair, size: int) -> Pair:
+    """The pair without numbers that the matrix does not have."""
+    return (np.where(pair[0] < size, pair[0], -1), np.where(pair[1] < size, pair[1], -1))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The storage that suits a pattern, and its slots, found once for all robots of that pattern.
+
+    saddle, multipliers, symmetric, enough : as for `make_matrix`.
+    """
+
+    saddle: Ints
+    multipliers: int
+    symmetric: bool
+    enough: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+    def of(self, size: int, pairs: Sequence[Pair]) -> tuple[Matrix, list[Ints]]:
+        """A matrix of its own, and slots that are shared."""
+        given = (self.saddle, self.multipliers, self.symmetric, self.enough)
+        matrix, slots = _known_layout(size, *given, *(x for pair in pairs for x in pair))
+        return matrix.alike(), slots
+
+
+@by_value(32)
+def _known_layout(
+    size: int, saddle: Ints, multipliers: int, symmetric: bool, enough: Enough, *numbers: Ints
+) -> tuple[Matrix, list[Ints]]:
+    def make(n: int, pairs: list[Pair]) -> Matrix:
+        return make_matrix(n, pairs, saddle, multipliers, symmetric, enough)
+
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+    return _laid_out(make, size, pairs)
 
 
 def _spread(rows: Ints, cols: Ints) -> Pair:
@@ -132,8 +172,5 @@ def new_tangent(
     enough : multipliers, and coordinates that can meet their rows alone.  coupled : see `Tangent`.
     """
     saddle = np.concatenate([tree.fields, tree.multipliers])
-
-    def make(n: int, pairs: list[Pair]) -> Matrix:
-        return make_matrix(n, pairs, saddle, tree.m, symmetric, enough)
-
-    return Tangent(tree, make, effects, coupled=coupled)
+    alone = tuple((tuple(rows), tuple(columns)) for rows, columns in enough)
+    return Tangent(tree, Layout(saddle, tree.m, symmetric, alone), effects)

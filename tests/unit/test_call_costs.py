@@ -17,6 +17,7 @@ from pliant.engine.arrays import combine
 from pliant.engine.by_value import by_value
 from pliant.engine.program import Recurring, Shared, record, recorder
 from pliant.model.telling import untold
+from pliant.rods import increments
 from pliant.solve.closed_states import ClosedStates
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.schedule import Schedule
@@ -379,3 +380,37 @@ def test_least_sizes_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert fixed.intervals is None
         with pytest.raises(pl.DescriptionError, match="leave out the settings that fix it"):
             fixed.least_size("arm")
+
+
+@pytest.mark.parametrize("mesh", [pl.Spectral(3, 3), pl.BSpline(3, 7)], ids=repr)
+def test_robots_of_one_pattern_share_slots_and_no_entries(mesh: Any) -> None:
+    a, b, other = (
+        soft_arm(E)._compiler.compiled(form).effects.tangent(True)
+        for E, form in ((1e6, mesh), (2e6, mesh), (1e6, mesh.with_size(mesh.intervals + 5)))
+    )
+    assert a.tree is not b.tree and a.parts[0].elements is b.parts[0].elements
+    assert a.parts[0].elements is not other.parts[0].elements
+    arrays = zip(a.matrix.remembered(), b.matrix.remembered(), strict=True)
+    assert not any(np.shares_memory(x, y) for x, y in arrays)
+
+
+def test_straight_splines_are_relaxed_without_solving(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved: list[int] = []
+    plain = increments._least_squares
+
+    def counted(*given: Any) -> Any:
+        solved.append(1)
+        return plain(*given)
+
+    monkeypatch.setattr(increments, "_least_squares", counted)
+    for bend, mesh, needed in (
+        (0.0, pl.BSpline(3, 9), False),
+        (2.0, pl.BSpline(3, 9), False),
+        (2.0, pl.BSpline(3, 9, map="cayley"), True),
+    ):
+        solved.clear()
+        tree = soft_arm(natural=bend)._compiler.compiled(mesh).tree
+        strain, described = tree.rest.parts[0].strain.e, (bend, 0.0, 0.0, 0.0, 0.0, 1.0)
+        close = 1e-2 if needed else 1e-13
+        np.testing.assert_allclose(strain, [described] * len(strain), rtol=0.0, atol=close)
+        assert bool(solved) == needed
