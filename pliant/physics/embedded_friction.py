@@ -22,6 +22,7 @@ from pliant.physics.capstan import INCREMENTS, SIGNS, STICKS, renew_sliding
 from pliant.physics.channel_columns import ChannelColumns
 from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import KernelTerm, Moment, Step
+from pliant.physics.embedded_rows import add_reel
 from pliant.physics.path_kernels import add_wrenches
 from pliant.physics.path_rows import add_row
 from pliant.physics.paths import Path
@@ -264,10 +265,7 @@ class RubbingTendon(KernelTerm):
         slope = 0.0 if step.tangent is None else scale * share
         self._add(step.work, met, arriving, scale, slope)
         if self.reel is not None:
-            spans = self.reel.spans(step.a, step.b, between=implicit)
-            self.reel.add(spans, arriving.tension, scale, step.work)
-            if implicit:
-                self.reel.add_arriving(spans, arriving.tension, scale - h, step.work)
+            add_reel(self.reel, step, arriving.tension)
         if step.tangent is not None:
             before, after = (self.columns.strains(x) for x in (step.a, step.b))
             left, right = self._columns(met.slopes, before), self._columns(end.slopes, after)

@@ -24,6 +24,7 @@ from pliant.physics.channel_columns import ChannelColumns
 from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import Moment, Step
 from pliant.physics.path_rows import ElasticPathRow, PathRow, meet_secant
+from pliant.physics.paths import Path
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -155,9 +156,7 @@ class ElasticChannelRow(ChannelRow, ElasticPathRow):
         run(meet_secant, *rule, self.rows, step.z, step.work.residual, slope)
         run(take_force, self.rows, step.z, force)
         slopes, strains = self._between(step, share)
-        self.path.add(spans, force, step.h * step.first, step.work)
-        if implicit:
-            self.path.add_arriving(spans, force, -step.h * (1.0 - step.first), step.work)
+        add_reel(self.path, step, force)
         self._add_stress(step.work, slopes, force, step.h * step.first)
         if step.tangent is not None:
             one = np.ones(1)
@@ -185,6 +184,18 @@ def embedded_row(
         row.stiffness_EA = stiffness
     row.route = route
     return row
+
+
+def add_reel(path: Path, step: Step, force: Array) -> None:
+    """Add the impulses of a tension (1,) between a reel and the rod that it stands on.
+
+    Along the way at either end: there they cancel on the rod, however far the reel is and however the
+    rod turns in the step.
+    """
+    scale = step.h * step.first
+    path.add(path.spans(step.a), force, scale, step.work)
+    if step.implicit:
+        path.add_arriving(path.spans(step.b), force, scale - step.h, step.work)
 
 
 @kernel

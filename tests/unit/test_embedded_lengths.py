@@ -174,3 +174,20 @@ def test_estimated_error_is_that_of_the_shape(drive: str) -> None:
     off = np.linalg.norm(still.position("arm") - truth, axis=1).max()
     assert off > 1e-4
     assert 0.5 < still.error.shape / off < 3.0
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.2])
+def test_reel_on_a_rod_that_swings_takes_few_iterations(friction: float) -> None:
+    """The reel is far away: its pull must not turn the rod on which it stands within a step."""
+    soft = pl.Material(E=1e7, nu=0.45, rho=1000.0, viscosity=1e3)
+    robot = pl.Robot()
+    lower = robot.add_rod("lower", 0.2, pl.Circle(0.01), soft, pl.along("x"))
+    ball = pl.Spherical(stiffness=0.1, damping=1e-4)
+    upper = robot.add_rod("upper", 0.12, pl.Circle(0.005), soft, base=lower.tip, joint=ball)
+    more = {"drive": "length", "stiffness": 200.0, "friction": friction, "creep": 0.02}
+    robot.add_tendon("pull", along=upper, offset=(0.003, 0.002), **more)
+    pull = {"pull": lambda t: 0.15 * min(t, 0.02)}
+    form = pl.BSpline(3, 8)
+    motion = robot.simulate(0.02, 5e-4, pull, formulation=form, integrator=pl.Midpoint())
+    assert motion.iterations < 8 * motion.steps
+    assert motion.energy_gap.share_taken < 1e-3 and motion.energy_gap.share_added < 1e-3
