@@ -160,7 +160,7 @@ def test_several_meshes_hang_on_each_other_in_one_robot(tmp_path: Path) -> None:
     low = drawing.nodes[drawing.nearest((0.0, 0.0, -9.0))]
     robot = pl.Robot()
     net = robot.add_mesh("net", drawing, 0.03, pl.Circle(2e-3), CLOTH, fixed=top.tolist())
-    below = pl.pose(low + (0.0, 0.0, -0.05))
+    below = pl.pose(tuple(low - np.array([0.0, 0.0, 0.05])))
     triangle = pl.Wireframe.from_file(tmp_path / "sheet.obj", pose=below)
     sheet = robot.add_mesh("sheet", triangle, 0.02, pl.Circle(2e-3), CLOTH)
     ends = (net[drawing.nearest(low)].at((0, 0, 0)), sheet[0].at((0, 0, 0)))  # type: ignore[union-attr]
