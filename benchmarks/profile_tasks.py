@@ -41,9 +41,10 @@ CASES = (
     ("T3", {"accuracy": 1e-3}), ("T3", {"n": 2, "h": 0.0125, "integrator": "Radau"}),
     ("T4", {"accuracy": 1e-3}), ("T4", {"n": 4, "h": 0.05, "integrator": "Explicit"}),
     ("T5", {"n": 16, "h": 0.05, "integrator": "Explicit"}),
+    ("T6", {"accuracy": 1e-3}),
     ("T7", {"n": 2}),
 )  # fmt: skip
-SPATIAL = {"T7"}
+SPATIAL = {"T6", "T7"}
 PAGE = HERE.parent / "docs" / "profile.md"
 
 _clock = ctypes.CDLL(None).clock
