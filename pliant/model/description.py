@@ -11,6 +11,7 @@ import numpy as np
 from pliant.model.body import Body
 from pliant.model.breaks import Breaks, join, told
 from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
+from pliant.model.far_places import place_doubts
 from pliant.model.origin import Origin
 from pliant.model.place_names import find_place
 from pliant.model.places import Frame
@@ -307,7 +308,7 @@ class Description:
             found += part.doubts(self)
             joint = getattr(part, "joint", None)
             found += joint.doubts(part.label) if isinstance(joint, Joint) else []
-        return found
+        return [*found, *place_doubts(self)]
 
     def place(self, text: str) -> Frame | None:
         """Return the frame that a text such as "arm.tip" names, None if it names none."""

@@ -166,6 +166,56 @@ def test_slip_is_told_with_the_unit_that_was_meant(name: str) -> None:
     assert unit in doubts[0] and value in doubts[0]
 
 
+FAR: dict[str, tuple[Callable[[pl.Robot], object], str]] = {
+    "path of a tendon": (
+        lambda r: r.add_tendon(
+            "far", [r.description.rods["arm"].at(s, (8, 0)) for s in (0.0, 0.3)]
+        ),
+        "path is 8 m beside rod 'arm', .* write 0.008 m",
+    ),
+    "point of a load": (
+        lambda r: r.add_load("far", r.description.rods["arm"].at(0.1, (0, 8)), force=(0, 0, 0.1)),
+        "on is 8 m beside rod 'arm', .* write 0.008 m",
+    ),
+    "rest of a spring": (
+        lambda r: r.add_spring("far", "arm.tip", (0.3, 0, 0.1), stiffness=10.0, rest=100.0),
+        "rest: 100 m is .* write 0.1 m",
+    ),
+    "end of a spring": (
+        lambda r: r.add_spring("far", "arm.tip", (300.0, 0, 0), stiffness=10.0),
+        "b: 300 m is .* write 0.3 m",
+    ),
+    "end of a link": (
+        lambda r: r.add_link(
+            "far", "arm.tip", (300.0, 0, 0), pl.Circle(0.001), pl.Material(1e6, 0.5)
+        ),
+        "b: 300 m is .* write 0.3 m",
+    ),
+    "place of a constraint": (
+        lambda r: r.add_constraint("far", "arm.tip", pl.pose((250.0, 0, 0)), kind="articulated"),
+        "to: 250 m is .* write 0.25 m",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_places_in_millimetres_are_told(name: str) -> None:
+    add, words = FAR[name]
+    robot = rod()
+    add(robot)
+    (doubt,) = robot.description.doubts()
+    assert re.search(f"'far': {words}", doubt)
+
+
+def test_robots_and_anchors_may_stand_anywhere() -> None:
+    robot = pl.Robot()
+    arm = robot.add_rod(
+        "arm", 0.3, pl.Circle(0.01), pl.Material(**SILICONE), pl.along("x", (500, 0, 0))
+    )
+    robot.add_spring("near", arm.tip, (501.0, 0, 0), stiffness=10.0)
+    assert robot.description.doubts() == []
+
+
 def test_slip_is_told_once_when_the_robot_is_solved() -> None:
     robot = soft(rho=1.07)
     with pytest.warns(pl.PlausibilityWarning, match=r"rod 'arm': rho = 1.07 .*g/cm\^3") as told:
