@@ -71,6 +71,7 @@ from pliant.results.reach import Reach, reach
 from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
+from pliant.results.switched_motion import SwitchedMotion
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, first_mesh, refine
 from pliant.solve.clock import Clock, make_clock
@@ -1206,7 +1207,7 @@ class Robot:
         if controllers is None:
             return None
         control = Control(controller_pairs(controllers), compiled, inputs, h, state_seen, watch)
-        control.begin(anew=not isinstance(start, Motion | StepState))
+        control.begin(anew=not isinstance(start, Motion | StepState | SwitchedMotion))
         return control
 
     @staticmethod
@@ -1230,6 +1231,8 @@ class Robot:
 
         part : the method that was called, for error messages.
         """
+        if isinstance(start, SwitchedMotion):
+            start = start.phases[-1]
         known = start if isinstance(start, ShapeResult) else None
         points = start if isinstance(start, Mapping) else None
         if known is None and points is None:

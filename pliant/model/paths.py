@@ -246,8 +246,8 @@ def _put(holder: Any, keys: list[Any], value: float) -> Any:
 
 
 def _scaled(old: Any, value: float) -> Any:
-    """Return the number itself, or what stands there times the number."""
-    if as_float(old) is not None:
+    """Return the number itself, also where none was given, or what stands there times the number."""
+    if old is None or as_float(old) is not None:
         return value
     if isinstance(old, Table):
         return Table(old.s, value * np.asarray(old.values))

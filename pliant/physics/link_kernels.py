@@ -209,26 +209,25 @@ def _add_curvature(used, g, x, T, B, c, stress, H):  # type: ignore[no-untyped-d
             for b in range(12):
                 H[a, b] += bent[a, b]
         return
-    n, row = np.empty(3), np.empty(12)
+    n, W = np.empty(3), np.empty((6, 6))
     _set_stretch_slope(x, c, n)
     for i in range(3):
         f[i], f[3 + i] = stress[i], stress[3 + i] + stress[5] * n[i]
     f[5] -= stress[5]
     arc = max(_arc(x), _POINT)
-    for b in range(12):
-        row[b] = (x[3] * T[3, b] + x[4] * T[4, b] + x[5] * T[5, b]) / arc
+    for i in range(6):
+        for j in range(6):
+            W[i, j] = 0.0
     for i in range(3, 6):
-        k = stress[5] * (c[5] / arc + (c[i] if i < 5 else 0.0))
-        for a in range(12):
-            t, away = k * T[i, a], stress[5] * c[5] / (arc * arc) * x[i] * T[i, a]
-            for b in range(12):
-                H[a, b] += t * T[i, b] - away * row[b]
-    _add_log_curvature(x, T, B, f, H)
+        W[i, i] = stress[5] * (c[5] / arc + (c[i] if i < 5 else 0.0))
+        for j in range(3, 6):
+            W[i, j] -= stress[5] * c[5] / (arc * arc * arc) * x[i] * x[j]
+    _add_log_curvature(x, T, B, f, W, H)
 
 
 @inner
-def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
-    """H (12, 12) += second derivative of stress . x in the charts ga exp, gb exp."""
+def _add_log_curvature(x, T, B, stress, W, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += second derivative of stress . x in the charts ga exp, gb exp, and T^T W T."""
     D, M, d, ad = np.empty((6, 6)), np.empty((6, 6)), np.zeros(6), np.empty((6, 6))
     dexp_inverse_array(x, D)
     for i in range(6):
@@ -240,11 +239,12 @@ def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
         for j in range(12):
             row[j] = 0.0
         for k in range(6):
+            w = W[i, k] - M[i, k]
             for j in range(12):
-                row[j] += M[i, k] * T[k, j]
+                row[j] += w * T[k, j]
         for a in range(12):
             for b in range(12):
-                H[a, b] -= T[i, a] * row[b]
+                H[a, b] += T[i, a] * row[b]
     # d.[yb, z] with yb the last and z the first six columns of B: half of it, and its mirror image
     column = np.empty(6)
     for b in range(6):
@@ -370,11 +370,7 @@ def set_gradient(used, g, Q, rule, twists, speed, tangent, p, H):  # type: ignor
     _set_strain(x, T, rule[4], e, U)
     _set_rates(U, twists, rates)
     _stress(rule, e, e, rates, speed, 0.0, stress, slope)
-    for end in range(2):
-        for j in range(6):
-            p[end, j] = 0.0
-            for i in range(6):
-                p[end, j] += U[i, 6 * end + j] * stress[i]
+    _set_pull(U, stress, p)
     if not tangent:
         return
     for a in range(12):
@@ -425,7 +421,12 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
             slope[i] = damper(rule[1, i], rule[5, i], rates[i])[1] / h
     for end in range(2):
         _middle(ga[end], gb[end], middles[end], A[end], not implicit)
-    _pull(used, middles, Q, c, stress, pull)
+    if tangent:
+        _measure(used, middles, Q, c, x, T, B)
+        _set_strain(x, T, c, ea, U)
+        _set_pull(U, stress, pull)
+    else:
+        _pull(used, middles, Q, c, stress, pull)
     for end in range(2):
         for j in range(6):
             leaving[end, j], arriving[end, j] = 0.0, 0.0
@@ -434,8 +435,6 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
                 arriving[end, j] -= h * A[end, 1, k, j] * pull[end, k]
     if not tangent:
         return
-    _measure(used, middles, Q, c, x, T, B)
-    _set_strain(x, T, c, ea, U)
     bent = np.zeros((12, 12))
     if implicit:
         _add_curvature(used, middles, x, T, B, c, stress, bent)
@@ -471,17 +470,23 @@ def _set_moved(h, A, bent, U, slope, Ub, H):  # type: ignore[no-untyped-def]
 
 
 @inner
+def _set_pull(U, stress, p):  # type: ignore[no-untyped-def]
+    """Write the gradients p (2, 6) of a stress (6,) on a strain of derivative U (6, 12)."""
+    for end in range(2):
+        for j in range(6):
+            p[end, j] = 0.0
+            for i in range(6):
+                p[end, j] += U[i, 6 * end + j] * stress[i]
+
+
+@inner
 def _pull(used, g, Q, c, stress, p):  # type: ignore[no-untyped-def]
     """Write the gradients p (2, 6) at frames g (2, 4, 4) that a stress (6,) makes."""
     x, f, n = np.empty(6), np.empty(6), np.empty(3)
     if used.shape[0] > 0:
         T, B = np.empty((6, 12)), np.empty((6, 12))
         _measure(used, g, Q, c, x, T, B)
-        for end in range(2):
-            for j in range(6):
-                p[end, j] = 0.0
-                for i in range(6):
-                    p[end, j] += T[i, 6 * end + j] * stress[i]
+        _set_pull(T, stress, p)
         return
     poses, A = np.empty((3, 4, 4)), np.empty((6, 6))
     multiply_array(g[0], Q[0], poses[0])

@@ -129,7 +129,7 @@ class Steps(ABC):
     def reach(self, start: float, t: float) -> Rows:
         """The snapshot at a time inside the step that begins now, at `start`, s."""
         raise DescriptionError(
-            "simulate", "events", type(self).__name__,
+            "simulate", "events", "given",
             "left out for strong forms and where meshes move in the motion",
             "choose a formulation with coordinates, such as BSpline()",
         )  # fmt: skip

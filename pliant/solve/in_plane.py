@@ -40,7 +40,7 @@ _OUT = 1e-12
 """How far configurations and rates may be out of the plane: rad, lengths, parts of the rates in it."""
 _FORCE = 1e-11
 """Forces out of the plane, over those in it of the same effect, that are rounding."""
-WORTH = 3000
+WORTH = 5000
 """Unknowns in space times steps from which on it pays to compile a robot a second time."""
 _AXES = (1, 0, 2)
 """Axes of the sections of a rod in the order in which planes normal to them are tried."""

@@ -19,7 +19,7 @@ from pliant.model import (
     did_you_mean,
     refuse,
 )
-from pliant.model.checks import as_float, positive
+from pliant.model.checks import as_float, checked, positive
 from pliant.model.paths import with_values
 from pliant.model.progress import time_reached, told
 from pliant.physics.effects import check_inputs
@@ -219,6 +219,7 @@ def _require_same_shapes(acting: _Switching, now: Robot, given: Any, phase: Moti
         raise DescriptionError("switch", "change", changed, expected, remedy) from None
 
 
+@checked
 def simulate_switched(
     robot: Robot,
     duration: float,

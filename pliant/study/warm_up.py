@@ -28,6 +28,8 @@ from pliant.study.json_output import emit, json_option
 ROBOTS = Path(__file__).resolve().parents[1] / "robots" / "warm_up"
 STEP = 1e-3
 """Seconds of a time step."""
+FLAT_STEPS = 60
+"""Steps of a motion in a plane that are enough for the kernels of planes to be used."""
 FIRST = "rod"
 """The group that is compiled first and alone, for most of its kernels are shared by all others."""
 
@@ -76,11 +78,11 @@ def _calls(name: str) -> Iterator[Callable[[], object]]:
         {"formulation": formulations()[name]()} if name in formulations() else {}
     )
     schemes = [integrators()[name]] if name in integrators() else integrators().values()
-    for robot in (_rod(0.0), _rod(0.05)):
+    for robot, steps in ((_rod(0.0), FLAT_STEPS), (_rod(0.05), 10)):
         yield partial(robot.statics, **given)
         for kind in () if name == FIRST else schemes:
             times = {"output_every": 5 * STEP, "integrator": kind()}
-            yield partial(robot.simulate, 10 * STEP, STEP, **given, **times)
+            yield partial(robot.simulate, steps * STEP, STEP, **given, **times)
         yield partial(robot.simulate, 2 * STEP, STEP, **given)
         yield partial(robot.modes, 3, **given)
 

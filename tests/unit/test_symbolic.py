@@ -317,7 +317,7 @@ REFUSED: dict[str, Callable[..., Any]] = {
     "tendons": lambda r, hub, arm, hand: r.add_tendon(
         "t", path=[(0, 0, 0), arm.at(0.1), arm.tip], friction=0.1
     ),
-    "embedded tendons": lambda r, hub, arm, hand: r.add_tendon(
+    "embedded friction": lambda r, hub, arm, hand: r.add_tendon(
         "t", along=arm, offset=(0.005, 0), friction=0.1
     ),
 }

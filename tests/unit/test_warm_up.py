@@ -15,6 +15,7 @@ from pliant.cli import main
 from pliant.files import load_robot_file
 from pliant.joints.options import MovingJoint
 from pliant.model.registry import sections
+from pliant.solve.in_plane import Planes
 from pliant.solve.registry import formulations, integrators
 from pliant.study.warm_up import ROBOTS, _file_calls, compile_group, groups
 
@@ -76,3 +77,16 @@ def test_command_answers_in_json_and_names_unknown_groups() -> None:
     assert answer["ok"] and set(answer["groups"]) == {"rod"}
     found = CliRunner().invoke(main, ["warm-up", "rods"])
     assert found.exit_code == 2 and "'rods' is none of rod, ANCF" in found.output
+
+
+@pytest.mark.parametrize("name", ["Spectral", "Newmark"])
+def test_kernels_of_planes_are_warmed_up(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, find = [], Planes.of_motion
+
+    def watched(self: Planes, *args: object) -> object:
+        found.append(find(self, *args) is not None)  # type: ignore[arg-type]
+        return find(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Planes, "of_motion", watched)
+    compile_group(name)
+    assert any(found) and not all(found)

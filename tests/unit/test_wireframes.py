@@ -151,6 +151,28 @@ def test_a_net_is_a_robot_file(tmp_path: Path) -> None:
     assert here == pytest.approx(there, abs=1e-12)
 
 
+def test_several_meshes_hang_on_each_other_in_one_robot(tmp_path: Path) -> None:
+    """A net from an IGES drawing and a sheet from an OBJ file: weights add up from one to the other."""
+    grid(3, 2).save(tmp_path / "net.igs")
+    (tmp_path / "sheet.obj").write_text("v 0 0 0\nv 0.1 0 0\nv 0 0 -0.1\nf 1 2 3\n")
+    drawing = pl.Wireframe.from_file(tmp_path / "net.igs", tolerance=1e-6)
+    top = np.flatnonzero(drawing.nodes[:, 2] == drawing.nodes[:, 2].max())
+    low = drawing.nodes[drawing.nearest((0.0, 0.0, -9.0))]
+    robot = pl.Robot()
+    net = robot.add_mesh("net", drawing, 0.03, pl.Circle(2e-3), CLOTH, fixed=top.tolist())
+    below = pl.pose(tuple(low - np.array([0.0, 0.0, 0.05])))
+    triangle = pl.Wireframe.from_file(tmp_path / "sheet.obj", pose=below)
+    sheet = robot.add_mesh("sheet", triangle, 0.02, pl.Circle(2e-3), CLOTH)
+    ends = (net[drawing.nearest(low)].at((0, 0, 0)), sheet[0].at((0, 0, 0)))  # type: ignore[union-attr]
+    robot.add_link("tie", *ends, pl.Circle(2e-3), CLOTH)
+    still = robot.statics()
+    assert still.reading("tie", "tension") == pytest.approx(
+        0.02 * 9.81, rel=5e-3
+    )  # it bends a little
+    again = pl.Robot.from_file(robot.save(tmp_path / "robot.yaml")).statics()
+    assert again.position("sheet_2") == pytest.approx(still.position("sheet_2"), abs=1e-9)
+
+
 def test_numbers_are_shown(tmp_path: Path) -> None:
     figure = draw_wireframe(grid(), tmp_path / "numbers.png")
     words = {text.get_text() for text in figure.axes[0].texts}

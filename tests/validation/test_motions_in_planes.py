@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,10 @@ INTEGRATORS: dict[str, pl.Integrator] = {
     "radau": pl.Radau(1e-8),
 }
 
+METHODS = [("spectral", name) for name in INTEGRATORS] + [
+    ("spline", name) for name in ("midpoint", "newmark", "radau")
+]
+
 
 @pytest.fixture
 def flattened(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
@@ -147,13 +152,12 @@ def moved(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("mesh", MESHES)
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize(("mesh", "integrator"), METHODS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_motions_in_a_plane_are_those_in_space(
     case: Callable[[], tuple[pl.Robot, dict[str, Any]]],
-    integrator: str,
     mesh: str,
+    integrator: str,
     flattened: list[bool],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -244,3 +248,46 @@ def test_robots_that_leave_their_plane_are_moved_in_space(
     assert flattened == [False]
     across = np.abs(found.pose("arm")[..., :3, :]).max(axis=(0, 1))[1, [0, 2, 3]]
     assert across.max() > 0.0 or change in ("floor", "hinge")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("integrator", ["midpoint", "alpha", "radau"])
+def test_events_end_motions_in_a_plane_as_in_space(
+    integrator: str, flattened: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    robot, _ = hanging()
+    events = pl.Event(lambda state: float(state.position("arm.tip")[2]) + 0.14, "low")
+    given: dict[str, Any] = {"events": events}
+    found = moved(robot, INTEGRATORS[integrator], **given)
+    assert flattened == [True]
+    in_space(monkeypatch)
+    space = moved(robot, INTEGRATORS[integrator], **given)
+    assert found.event[0] == "low"
+    assert found.event[1] == pytest.approx(space.event[1], abs=1e-10)
+    np.testing.assert_allclose(found.tip("arm")[-1], space.tip("arm")[-1], atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_motions_in_a_plane_go_on_from_checkpoints(tmp_path: Path, flattened: list[bool]) -> None:
+    robot, _ = hanging()
+    whole = moved(robot, pl.Newmark())
+
+    def stop(t: float, duration: float) -> None:
+        if t > 0.5 * duration:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "kept.nc"
+    assert not moved(robot, pl.Newmark(), save=path, progress=stop).complete
+    again = moved(robot, pl.Newmark(), resume=path)
+    assert flattened == [True] * 3
+    np.testing.assert_array_equal(again.tip("arm"), whole.tip("arm"))
+    np.testing.assert_array_equal(again.velocity("arm"), whole.velocity("arm"))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_short_motions_are_not_worth_a_second_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, _ = hanging()
+    monkeypatch.setattr(Planes, "_flat", lambda *args: pytest.fail("compiled for a plane"))
+    moved(robot, pl.Newmark())
+    with pytest.raises(pytest.fail.Exception):
+        robot.simulate(2.0, 4e-3, formulation=MESHES["spectral"], integrator=pl.Newmark())

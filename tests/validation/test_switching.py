@@ -357,6 +357,35 @@ def test_named_parameters_follow_the_state_and_are_saturated(tmp_path: Any) -> N
     assert gap(motion) < 2e-2
 
 
+def test_motions_go_on_from_switched_ones() -> None:
+    twist, push = pl.Switch(lambda s: s.t - 0.1, "push", change={"twist": 1.0}), {"twist": 0.0}
+    robot = pendulum()
+    robot.add_load("twist", "bob", moment=(0.0, 0.5, 0.0))
+    whole = pl.simulate_switched(robot, 0.3, 5e-3, twist, push)
+    first = pl.simulate_switched(robot, 0.2, 5e-3, twist, push)
+    rest = robot.simulate(0.1, 5e-3, {"twist": 1.0}, start=first)
+    assert rest.joint("bob")[-1] == pytest.approx(whole.joint("bob")[-1], abs=1e-6)
+    stepper = robot.stepper(5e-3, start=first)
+    assert stepper.step({"twist": 1.0}).joint("bob") == pytest.approx(rest.joint("bob")[1])
+
+
+def test_a_number_that_was_not_given_is_set() -> None:
+    """rest=None relaxes the spring where the joint begins."""
+    robot, given = pl.Robot(), {"stiffness": 2.0, "initial": 0.5, "rest": None}
+    robot.add_body("bob", 1.0, (0, 0, 0), centre=(0, 0, -0.5), joint=pl.Revolute("y", **given))
+    move = pl.Switch(lambda s: s.t - 0.05, "move", change={"bob.joint.rest": 0.1})
+    motion = pl.simulate_switched(robot, 0.1, 5e-3, move)
+    angle = motion.phases[0].joint("bob")[-1, 0]
+    added = (angle - 0.1) ** 2 - (angle - 0.5) ** 2
+    assert motion.energy["switched"][-1] == pytest.approx(added, rel=1e-9)
+
+
+def test_arguments_that_switched_motions_do_not_take_are_refused_by_name() -> None:
+    move = pl.Switch(lambda s: s.t - 0.05, "move", change={"spring.stiffness.ry": 0.1})
+    with pytest.raises(pl.DescriptionError, match=r"simulate_switched: accuracy = 0\.001"):
+        pl.simulate_switched(pendulum(), 0.1, 5e-3, move, accuracy=1e-3)  # type: ignore[call-arg]
+
+
 def test_robots_are_compiled_once_for_what_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A latch that goes on and off, and a push that changes every step, make two robots in all."""
     compiled, plain = [], CoordinateProblem.__init__
