@@ -149,7 +149,7 @@ class MotionSearch:
                 return self.climb(self._take(mesh, explicit, math.nan), None, explicit)
             except ConvergenceError:  # energy reaches the grid faster than steps are shortened
                 return self.find_by(mesh, stepped)
-        return self.climb(self._take(mesh, stepped, self.level or math.nan), None, stepped)
+        return self._climb_by_steps(mesh, stepped)
 
     def find_by(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
         """The motion by a method that was chosen, from a first mesh on."""
@@ -157,15 +157,25 @@ class MotionSearch:
             settled = self._settle(mesh, method, math.inf)
             assert settled is not None
             return self.climb(*settled, method)
-        return self.climb(self._take(mesh, method, self.level or math.nan), None, method)
+        return self._climb_by_steps(mesh, method)
+
+    def _climb_by_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
+        """`climb` with the user's steps, whose error is told, or with steps that follow from meshes."""
+        taken = self._take(mesh, method, self.level or math.nan)
+        coarse = None
+        if self.level is not None and method.has_level:
+            coarse = self._tried(mesh, method, method.coarser * self.level)
+        return self.climb(
+            taken, None if coarse is None else self._late(coarse, taken, method), method
+        )
 
     def climb(self, taken: Taken, late: Array | None, method: StepMethod) -> Any:
         """The motion on the first mesh of the ladder whose estimated error is below the accuracy, or
         the best one with a warning.
 
-        late : error in time (T,) of the motion on the first mesh, None if its steps are not ours.
+        late : error in time (T,) of the motion on the first mesh, None if it is not known.
         """
-        free = late is not None
+        free = late is not None and self.level is None
         meshes = [taken]
         if not self.chooses_mesh:
             return self._with_parts(taken.motion, self._none(taken), late)
@@ -393,9 +403,12 @@ class MotionSearch:
         relative = shape / self.length
         motion.error = MotionError(shape, relative, *parts, motion.t, total, seconds)
         if relative > self.accuracy:
+            remedy = "Give a smaller dt, or none, or ask for less."
+            if self.level is None:
+                remedy = "Ask for less, or for a shorter time, or give dt and formulation."
             text = (
                 f"the accuracy {self.accuracy:g} was not reached: the estimated error is "
-                f"{motion.error}. Ask for less, or for a shorter time, or give dt and formulation."
+                f"{motion.error}. {remedy}"
             )
             warnings.warn(text, ResolutionWarning, stacklevel=6)
         return motion

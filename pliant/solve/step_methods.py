@@ -75,7 +75,7 @@ def tolerance_method(most: int | None = None) -> StepMethod:
 
 def stepped_method(integrator: Integrator) -> StepMethod:
     """Steps of one length, of any integrator."""
-    return StepMethod(lambda _: integrator, True, True, 2.0, 2.0, 2e-6, 3e-6)
+    return StepMethod(lambda _: integrator, True, True, float(integrator.order), 2.0, 2e-6, 3e-6)
 
 
 def given_method(integrator: Integrator) -> StepMethod:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,3 +138,23 @@ def test_bends_of_chords_are_those_of_circles() -> None:
     straight = angles[:, None] * (1.0, 0.0, 0.0)
     shapes = np.stack([straight, circle])
     assert MotionSearch(*given)._bend(Taken({}, 1.0, None, shapes)) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "least"),
+    [(pl.Newmark(), 0.5), (pl.ImplicitEuler(), 0.3)],
+    ids=["second", "first"],
+)
+def test_steps_that_are_given_have_their_error_in_an_accuracy(
+    integrator: Any, least: float
+) -> None:
+    """A mesh that is fine enough does not hide what steps of 10 ms miss."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=100.0)
+    robot.add_rod("arm", 0.3, pl.Circle((0.012, 0.006)), soft, pl.along("x"))
+    true = robot.simulate(0.2, accuracy=1e-4).position("arm", 0.3)
+    with pytest.warns(pl.ResolutionWarning, match=r"was not reached.*Give a smaller dt"):
+        motion = robot.simulate(0.2, 0.01, accuracy=1e-3, integrator=integrator)
+    off = np.abs(motion.position("arm", 0.3) - true)[::10].max() / 0.3
+    assert off > 3e-3
+    assert least * off < motion.error.relative < 3.0 * off
