@@ -1255,7 +1255,8 @@ class Robot:
         if joints is not None:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
         begin = Start(q, v, velocity, still)
-        return self._moving(part, compiled, inputs), method, begin
+        moving = self._moving(part, compiled, inputs)
+        return moving, method if moving is compiled else moving.integrator(integrator), begin
 
     def changing_meshes(self, inputs: Mapping[str, Any]) -> list[str]:
         """Return the names of inputs that change in time and with which the mesh moves: insertions."""
