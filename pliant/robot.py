@@ -1042,7 +1042,8 @@ class Robot:
         samples must be an even number of steps apart.
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
-        result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        result is `Motion.error`. What you give, dt, formulation or integrator, is kept; the error of
+        a formulation that you give does not count.
         controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
         by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
         of them. What it returns acts until the next sample; an input that prescribes a motion goes
@@ -1254,7 +1255,8 @@ class Robot:
         if joints is not None:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
         begin = Start(q, v, velocity, still)
-        return self._moving(part, compiled, inputs), method, begin
+        moving = self._moving(part, compiled, inputs)
+        return moving, method if moving is compiled else moving.integrator(integrator), begin
 
     def changing_meshes(self, inputs: Mapping[str, Any]) -> list[str]:
         """Return the names of inputs that change in time and with which the mesh moves: insertions."""

@@ -49,7 +49,9 @@ def test_slow_push_follows_equilibria_and_loses_nothing(
 ) -> None:
     robot, end = two_tubes(3e7, formulation, theory), 0.01
     inputs = {"turn": 1.0, name: pl.Ramp(0.0, end, 0.0, 0.4)}
-    motion = robot.simulate(0.4, 8e-3, inputs, "statics", output_every=0.08)
+    motion = robot.simulate(
+        0.4, 8e-3, inputs, "statics", output_every=0.08, integrator=pl.Midpoint()
+    )
     shift = np.linalg.norm(motion.tip("inner")[-1, :3, 3] - motion.tip("inner")[0, :3, 3])
     assert shift > 0.4 * end
     for k, push in enumerate(motion.inputs[name]):
@@ -102,6 +104,34 @@ def test_tube_comes_out_of_another_and_goes_back(tmp_path: Path) -> None:
     saved = motion.save(tmp_path / "tubes.nc")
     assert Path(saved).exists()
     assert copy.deepcopy(motion).tip("outer") == pytest.approx(motion.tip("outer"))
+
+
+PASSED = {
+    "outer beyond inner": ({"push": -0.12}, -0.03, 0.05),
+    "out from nothing": ({}, -0.13, 0.0),
+    "withdrawn to nothing": ({}, 0.0, -0.13),
+}
+
+
+@pytest.mark.parametrize(
+    ("formulation", "theory"), [(STRAIN, "kirchhoff"), (pl.Hermite(5), "cosserat")]
+)
+@pytest.mark.parametrize("kind", PASSED)
+def test_outer_tube_is_pushed_past_the_ends_of_the_inner_one(
+    kind: str, formulation: Any, theory: str
+) -> None:
+    """Spans as short as a step of the push make no energy: it arrives at the equilibrium there."""
+    robot, (more, begin, end) = two_tubes(3e7, formulation, theory), PASSED[kind]
+    held = {"turn": 1.0, **more}
+    inputs = {**held, "push outer": pl.Ramp(begin, end, 0.0, 0.4)}
+    motion = robot.simulate(0.4, 4e-3, inputs, "statics", output_every=0.2)
+    stills = [robot.statics({**held, "push outer": push}) for push in (begin, end)]
+    tip = "outer.tip" if end > begin else "inner.tip"
+    far = np.linalg.norm(stills[1].position(tip) - motion.position(tip)[-1])
+    way = np.linalg.norm(np.subtract(*(still.position(tip) for still in stills)))
+    assert far < 0.02 * way
+    first, last = (still.energy["elastic"] + still.energy["gravity"] for still in stills)
+    assert motion.energy["work"][-1] == pytest.approx(last - first, rel=0.15)
 
 
 def test_stepper_pushes_as_a_simulation_does() -> None:
