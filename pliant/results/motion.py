@@ -236,7 +236,8 @@ class Motion(MovingResult, Saveable):
         finer, shorter = finer_than(self._compiled.formulations), f"a smaller dt than {self.dt:g} s"
         if self.error is not None:
             if self.error.relative > LARGE:
-                remedy = finer if self.error.space > self.error.time else shorter
+                parts = (self.error.space or 0.0, self.error.time or 0.0)
+                remedy = finer if parts[0] > parts[1] else shorter
                 text = f"the estimated error of the motion is {self.error}. Use {remedy}."
                 warnings.warn(text, ResolutionWarning, stacklevel=4)
         elif self.complete:

@@ -68,32 +68,29 @@ class MotionError(ShapeError):
 
     shape : largest error of the position of any section or body during the motion, metres.
     relative : the same over the length of the longest part.
-    space, time : what elements and step contribute to it, m; nan if that could not be told.
+    space, time : what elements and step contribute to it, m; None if that could not be told.
     t, over_time : (T,) some of the output times, s, and the error of the shape at each, m.
     seconds : wall time of the companions.
 
     All errors are infinite if the companions failed: then nothing is known.
     """
 
-    space: float
-    time: float
+    space: float | None
+    time: float | None
     t: Array
     over_time: Array
     seconds: float
 
     def numbers(self) -> dict[str, float]:
-        """Its single numbers, for files."""
-        return {
-            "error": self.shape,
-            "error_relative": self.relative,
-            "error_by_elements": self.space,
-            "error_by_step": self.time,
-        }
+        """Its single numbers, for files; without those that are not known."""
+        parts = {"error_by_elements": self.space, "error_by_step": self.time}
+        known = {name: value for name, value in parts.items() if value is not None}
+        return {"error": self.shape, "error_relative": self.relative, **known}
 
     def __str__(self) -> str:
         if not np.isfinite(self.shape):
             return "unknown, as a coarser motion failed"
-        if not np.isfinite(self.space):
+        if self.space is None or self.time is None:
             return super().__str__()
         parts = f"{1e3 * self.space:.2g} mm by elements, {1e3 * self.time:.2g} mm by the step"
         return f"{super().__str__()}: {parts}"
@@ -186,17 +183,20 @@ class Companions:
                 warnings.warn(text, ResolutionWarning, stacklevel=5)
             none, over = math.inf, np.full(len(grid.t), math.inf)
             seconds = time.perf_counter() - began
-            return MotionError(none, none, math.nan, math.nan, grid.t, over, seconds)
+            return MotionError(none, none, None, None, grid.t, over, seconds)
         gap = _shapes(self.problem, grid.configurations) - C
         share = self._space_share(grid, gap, C) if _most(gap) > 0.0 else 0.0
         order = OBSERVED[0] * self.integrator.drift_order ** OBSERVED[1]
-        space, step = share / (2**SPACE - 1), (1.0 - share) / (2**order - 1)
-        over = _size(gap) * (space + step if math.isfinite(share) else 1.0 / (2**order - 1))
+        known = 0.0 if share is None else share
+        space, step = known / (2**SPACE - 1), (1.0 - known) / (2**order - 1)
+        over = _size(gap) * (space + step)
         shape, d = float(over.max()), _most(gap)
         missed = max(self._damping(found) - shape, 0.0) if shape > 0.0 else 0.0
         over, shape = over * (1.0 + missed / max(shape, 1e-300)), shape + missed
-        parts, seconds = (d * space, d * step + missed), time.perf_counter() - began
-        return MotionError(shape, shape / length, *parts, grid.t, over, seconds)
+        by_space, by_step = d * space, d * step + missed
+        parts = (None, None) if share is None else (by_space, by_step)
+        seconds = time.perf_counter() - began
+        return MotionError(shape, shape / length, parts[0], parts[1], grid.t, over, seconds)
 
     def _damping(self, found: Trajectory) -> float:
         """Rough error, m, of an integrator of first order, 0 for others.
@@ -208,8 +208,8 @@ class Companions:
             return 0.0
         return rough_errors(self.problem, found, 1)[0] * self.problem.length
 
-    def _space_share(self, grid: _Grid, gap: Array, C: Array) -> float:
-        """Which part of the gap is due to elements; nan if that cannot be told."""
+    def _space_share(self, grid: _Grid, gap: Array, C: Array) -> float | None:
+        """Which part of the gap is due to elements; None if that cannot be told."""
         if not self.problem.formulations:
             return 0.0
         part = grid.clock(4, PART)
@@ -226,7 +226,7 @@ class Companions:
             longer = self._shapes(2, part)
             step = None if longer is None else _most(C[:count] - longer) / 2**self.integrator.order
         if step is None and space is None:
-            return math.nan
+            return None
         step = max(whole - (space or 0.0), 0.0) if step is None else step
         space = max(whole - step, 0.0) if space is None else space
         return space / max(space + step, 1e-300)

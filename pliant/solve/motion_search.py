@@ -395,7 +395,10 @@ class MotionSearch:
         return self._with_error(motion, space + steps, parts)
 
     def _with_error(
-        self, motion: Any, total: Array, parts: tuple[float, float] = (math.nan, math.nan)
+        self,
+        motion: Any,
+        total: Array,
+        parts: tuple[float | None, float | None] = (None, None),
     ) -> Any:
         """The motion with its error (T,), m, and with a warning if that is too large."""
         shape = float(total.max(initial=0.0))

@@ -99,7 +99,7 @@ def test_two_motions_are_enough_where_mesh_and_tolerance_agree(taken: list[str])
     with_more = pushed_beam(3e-4)
     assert found.error is not None and found.error.relative <= 3e-3
     assert apart(found, with_more) < 2.0 * found.error.shape
-    assert math.isnan(found.error.space) and math.isnan(found.error.time)
+    assert found.error.space is None and found.error.time is None
     assert "%" in str(found.error)
 
 
@@ -107,7 +107,7 @@ def test_no_motion_is_simulated_twice_where_they_disagree(taken: list[str]) -> N
     found = pushed_beam(3e-4)
     assert len(taken) > 3 and len(set(taken)) == len(taken)
     assert found.error is not None and found.error.relative < 3e-4
-    assert math.isfinite(found.error.space) and math.isfinite(found.error.time)
+    assert None not in (found.error.space, found.error.time)
 
 
 def test_other_steps_are_taken_where_those_for_a_tolerance_do_not_reach_the_accuracy(
