@@ -1042,8 +1042,7 @@ class Robot:
         samples must be an even number of steps apart.
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
-        result is `Motion.error`. What you give, dt, formulation or integrator, is kept; the error of
-        a formulation that you give does not count.
+        result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
         controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
         by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
         of them. What it returns acts until the next sample; an input that prescribes a motion goes

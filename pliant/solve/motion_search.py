@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import MARGIN, intervals, next_rung
+from pliant.solve.automatic import MARGIN, finer, intervals, next_rung
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
 from pliant.solve.problem import Problem
@@ -178,7 +178,7 @@ class MotionSearch:
         free = late is not None and self.level is None
         meshes = [taken]
         if not self.chooses_mesh:
-            return self._with_parts(taken.motion, self._none(taken), late)
+            return self._with_parts(taken.motion, self._of_given(taken, method), late)
         while True:
             following = self._following(meshes)
             if following is None:
@@ -194,6 +194,22 @@ class MotionSearch:
             total = space if late is None else space + late
             if total.max() <= self.enough:
                 return self._with_parts(meshes[-1].motion, space, late)
+
+    def _of_given(self, taken: Taken, method: StepMethod) -> Array:
+        """Error (T,) of a motion on a given mesh, by one on a mesh of half as many intervals or, if
+        there is none, of twice as many; zero where no other mesh can be had, as from a result on.
+        """
+        for factor in (0.5, 2.0):
+            mesh = finer(taken.formulations, factor)
+            if mesh is None or intervals(mesh) == taken.intervals:
+                continue
+            other = self._tried(mesh, method, taken.level)
+            if other is not None:
+                counts = sorted((other.intervals, taken.intervals))
+                ratio = (counts[1] / counts[0]) ** UNKNOWN
+                worse = ratio if other.intervals > taken.intervals else 1.0
+                return self._distances(taken, other) * worse / (ratio - 1.0)
+        return self._none(taken)
 
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
         key = (*map(repr, mesh.values()), method.by_length, level)

@@ -69,6 +69,23 @@ def test_ctrl_c_leaves_the_finest_motion_so_far(part: float) -> None:
     assert (found.t[-1] == pytest.approx(0.1)) == (part > 0.0)
 
 
+@pytest.mark.parametrize(
+    "formulation", [pl.BSpline(points=5), pl.Strain(1, 1), pl.Hermite(1)], ids=lambda x: str(x)[:8]
+)
+def test_the_error_of_a_given_mesh_counts(formulation: Any) -> None:
+    """By a coarser mesh or, of the coarsest, by a finer one; the error was that of the steps alone."""
+    robot = pl.Robot()
+    soft = pl.Material(E=2e5, nu=0.45, rho=1000.0, viscosity=200.0)
+    robot.add_rod("arm", 0.3, pl.Circle((0.012, 0.006)), soft, pl.along("x"))
+    s = np.linspace(0.0, 0.3, 17)
+    truth = robot.simulate(0.4, 1e-3, formulation=pl.BSpline(points=24), output_every=0.04)
+    with pytest.warns(pl.ResolutionWarning, match="the accuracy 0.001 was not reached"):
+        found = robot.simulate(0.4, accuracy=1e-3, formulation=formulation, output_every=0.04)
+    gap = np.linalg.norm(found.position("arm", s) - truth.position("arm", s), axis=-1).max()
+    assert gap > 1e-3 * 0.3 and found.error is not None
+    assert 0.3 * gap < found.error.shape < 5.0 * gap
+
+
 def test_motions_with_constraints_take_implicit_steps() -> None:
     robots = [arm(), arm()]
     for robot in robots:
