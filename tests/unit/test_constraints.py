@@ -302,7 +302,8 @@ def test_frames_held_half_a_turn_apart_are_refused_by_name() -> None:
 def test_directions_that_do_not_exist_are_not_looked_for_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A rough factor may count negative pivots of a stable robot; statics hung for minutes then."""
+    """A rough factor may count negative pivots of a stable robot; statics hung for minutes then. Lanczos
+    gives up, then each coordinate is looked at once."""
     description, _ = arm()
     effects = effects_of(description, dict.fromkeys(description.rods, Hermite(60)))
     solver = StaticSolver(effects)
@@ -312,4 +313,4 @@ def test_directions_that_do_not_exist_are_not_looked_for_without_end(
     solve_once = matrix.solve
     monkeypatch.setattr(matrix, "solve", lambda self, b: solved.append(1) or solve_once(self, b))
     assert unstable_directions(solver.tangent.matrix, effects.tree.coordinates, 2).shape[1] == 0
-    assert 0 < len(solved) < 1000
+    assert 0 < len(solved) < 1000 + len(effects.tree.coordinates)

@@ -83,11 +83,10 @@ simulate: {duration: 0, dt: 0}
     assert len(found) == 14
 
 
-def test_an_empty_simulation_lacks_its_times(tmp_path):
+def test_an_empty_simulation_lacks_its_duration(tmp_path):
     found = errors(tmp_path, f"rods: {{arm: {ROD}}}\nsimulate:\n")
     assert [line.split(" is missing")[0] for line in found] == [
-        "robot.yaml:2:1: simulate: duration",
-        "robot.yaml:2:1: simulate: dt",
+        "robot.yaml:2:1: simulate: duration"
     ]
 
 
