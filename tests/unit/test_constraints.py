@@ -302,8 +302,8 @@ def test_frames_held_half_a_turn_apart_are_refused_by_name() -> None:
 def test_directions_that_do_not_exist_are_not_looked_for_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A rough factor may count negative pivots of a stable robot; statics hung for minutes then. Lanczos
-    gives up, then each coordinate is looked at once."""
+    """A rough factor may count negative pivots of a stable robot; statics hung for minutes then.
+    Lanczos gives up, then each coordinate is looked at once."""
     description, _ = arm()
     effects = effects_of(description, dict.fromkeys(description.rods, Hermite(60)))
     solver = StaticSolver(effects)
