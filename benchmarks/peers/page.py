@@ -134,6 +134,8 @@ def picture(rows: list[dict[str, Any]], path: Path) -> None:
             f"{name} {'spatial' if spatial else 'planar'}: {TASKS[name].title}", fontsize=9
         )
         axis.grid(alpha=0.3)
+        for line in (axis.xaxis, axis.yaxis):
+            few_ticks(line)
     for axis in axes[:, 0]:
         axis.set_ylabel("tip error / % of length")
     for axis in axes[-1]:
@@ -146,6 +148,22 @@ def picture(rows: list[dict[str, Any]], path: Path) -> None:
     )
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def turns(count: int) -> str:
+    """How often all tools took their turn."""
+    return "one turn of all tools" if count == 1 else f"medians of {count} turns"
+
+
+def few_ticks(axis: Any) -> None:
+    """Number decades, or 1, 2 and 5 where there is little more than one; nothing between them."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = axis.get_view_interval()
+    if high < 20.0 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def write_page(found: dict[str, Any], docs: Path) -> None:
@@ -171,7 +189,7 @@ def write_page(found: dict[str, Any], docs: Path) -> None:
     filled = {
         "TABLE": "\n".join(table(rows, found["versions"])),
         "TOOLS": versions + "." + skipped,
-        "MACHINE": f"{found['machine']}; {found['date']}; medians of {found['repeats']} turns"
+        "MACHINE": f"{found['machine']}; {found['date']}; {turns(found['repeats'])}"
         + found.get("note", ""),
         "FAILED": failed or "None.",
     }
