@@ -39,7 +39,9 @@ TELL = "\nprint(time.process_time())"
 def cpu(script: str, cache: Path, python: str = sys.executable, source: str = str(ROOT)) -> float:
     """Seconds of CPU of a fresh process; it finds the bytecode of earlier ones, as that of pip."""
     given = os.environ | {"PLIANT_CACHE_DIR": str(cache), "PYTHONPATH": source}
-    given |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache.parent / "bytecode")}
+    given["PYTHONDONTWRITEBYTECODE"] = ""
+    if python == sys.executable:  # environments of their own have the bytecode that pip wrote
+        given["PYTHONPYCACHEPREFIX"] = str(cache.parent / "bytecode")
     done = subprocess.run(
         [python, "-c", script + TELL],
         env=given,
