@@ -357,20 +357,7 @@ class Motion(MovingResult, Saveable):
         progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
         frame k of n.
         """
-        from pliant.view import animate
-
-        shapes, arrows = self._drawn()
-        with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
-            return animate(
-                shapes,
-                self.t,
-                path,
-                fps=fps,
-                arrows=arrows,
-                progress=report,
-                view=view,
-                speed=speed,
-            )
+        return write_animation(*self._drawn(), self.t, path, fps, speed, view, progress)
 
     def _drawn(self, coloured: bool = True) -> tuple[list[RodShape], list[Arrow]]:
         """Shapes and arrows over time; coloured : by tension, which is then in their names."""
@@ -490,3 +477,22 @@ def draw_motion(
     for ax, time in product((above, below), switches):
         ax.axvline(time, color="#8a857d", linewidth=0.8, linestyle=":", zorder=0)
     return saved(figure, path)
+
+
+def write_animation(
+    shapes: Sequence[RodShape],
+    arrows: Sequence[Arrow],
+    t: Array,
+    path: str | os.PathLike[str],
+    fps: float,
+    speed: float,
+    view: Any,
+    progress: bool | Callable[[int, int], object] | None,
+) -> Path:
+    """Write an animation of shapes and arrows over time t (T,), s, as `Motion.animate` does."""
+    from pliant.view import animate
+
+    with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
+        return animate(
+            shapes, t, path, fps=fps, arrows=arrows, progress=report, view=view, speed=speed
+        )

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array
-from pliant.model.progress import told
 from pliant.results.export import dataset, describe_energy, describe_places, variable
-from pliant.results.motion import STATIONS, Motion, draw_motion, write_columns
+from pliant.results.motion import STATIONS, Motion, draw_motion, write_animation, write_columns
 from pliant.results.result import Saveable
 
 if TYPE_CHECKING:
@@ -205,8 +204,6 @@ class SwitchedMotion(Saveable):
         """Write an animation and return its path; arguments as for `Motion.animate`. Effects are shown
         that all phases have.
         """
-        from pliant.view import animate
-
         kept = self._increasing
         drawn = [phase._drawn(coloured=False) for phase in self.phases]
         shapes = [
@@ -221,17 +218,7 @@ class SwitchedMotion(Saveable):
             )
             for first, same in _shared([arrows for _, arrows in drawn])
         ]
-        with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
-            return animate(
-                shapes,
-                self.t[kept],
-                path,
-                fps=fps,
-                arrows=arrows,
-                progress=report,
-                view=view,
-                speed=speed,
-            )
+        return write_animation(shapes, arrows, self.t[kept], path, fps, speed, view, progress)
 
     @property
     def _increasing(self) -> NDArray[np.bool_]:
