@@ -77,7 +77,7 @@ def link(calls: Sequence[Call]) -> tuple[Any, Any]:
     targets = [_known.get(key) or _meet(key, call) for key, call in met]
     words, table = np.empty(sizes[many], dtype=np.int64), np.empty(many + 1, dtype=np.int64)
     found = np.array(targets, dtype=np.int64).reshape(many, _HEADER)
-    write(*given[:3], found, sizes, _ITEMSIZES, words, table, words.ctypes.data)
+    write(*given[:3], found, sizes, _ITEMSIZES, words, table)
     return words, table
 
 
@@ -150,12 +150,12 @@ def inspect(tags, items, starts, kernels, keys, sizes):  # type: ignore[no-untyp
 
 
 @kernel
-def write(tags, items, starts, targets, sizes, itemsizes, words, table, at):  # type: ignore[no-untyped-def]
-    """Write the words (N,) of calls, which are at an address, and their table (C + 1,).
+def write(tags, items, starts, targets, sizes, itemsizes, words, table):  # type: ignore[no-untyped-def]
+    """Write the words (N,) of calls and their table (C + 1,).
 
     An array is: two empty words, number of items, bytes of one, address, shape and strides.
     """
-    table[0] = targets.shape[0]
+    table[0], at = targets.shape[0], words.ctypes.data
     for c in range(targets.shape[0]):
         n = sizes[c]
         table[c + 1] = at + 8 * n
@@ -177,3 +177,25 @@ def write(tags, items, starts, targets, sizes, itemsizes, words, table, at):  # 
             elif tags[k] > 0:
                 words[n] = items[k]
                 n += 1
+
+
+@kernel
+def bounds(items, out):  # type: ignore[no-untyped-def]
+    """Set first byte, end and distance (N, 3) of the first array of each pair, by their objects (N, 2)."""
+    for n in range(items.shape[0]):
+        array = items[n, 0]
+        first = _load(array + _DATA)
+        last, size = first, 1
+        shape, strides = _load(array + _SHAPE), _load(array + _STRIDES)
+        for i in range(_load(array + _DIMENSIONS) & 0xFFFF):
+            extent = _load(shape + 8 * i)
+            size *= extent
+            last += (extent - 1) * _load(strides + 8 * i)
+        out[n, 0], out[n, 1] = first, first if size == 0 else last + 1
+        out[n, 2] = _load(items[n, 1] + _DATA) - first
+
+
+@kernel
+def address_of(words):  # type: ignore[no-untyped-def]
+    """Where an array is in memory."""
+    return words.ctypes.data

@@ -13,7 +13,7 @@ kernels through `run` by ``compiled = True``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 from numba.core.dispatcher import Dispatcher
 
 from pliant.engine.calls import execute, execute_times, execute_when
-from pliant.engine.linking import link
+from pliant.engine.linking import address_of, link
 
 Function = Callable[..., Any]
 Entry = tuple[Function, tuple[Any, ...]]
@@ -201,31 +201,41 @@ class Program:
         """Turn the calls into words in memory; where that is one block, its call stands for them."""
         if self._pieces is None:
             self._pieces = self._cut()
-            first = self._pieces[0] if len(self._pieces) == 1 else None
-            if isinstance(first, _Stretch):
-                self.entries = [(execute, (first.address,))]
+            if (stretch := self.stretch) is not None:
+                self.entries = [(execute, (stretch.address,))]
 
     def _cut(self) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
         if not self.entries:
             return []
         if self.compiled:
-            return [_Stretch(self.entries)]
+            return [Stretch.of(self.entries)]
         pieces: list[Callable[[], object]] = []
         for compiled, group in groupby(self.entries, _is_kernel_call):
             calls = list(group)
-            pieces += [_Stretch(calls)] if compiled else [_plain(*call) for call in calls]
+            pieces += [Stretch.of(calls)] if compiled else [_plain(*call) for call in calls]
         return pieces
+
+    @property
+    def stretch(self) -> Stretch | None:
+        """All its calls in one compiled piece, if they are."""
+        self.link()
+        first = self._pieces[0] if self._pieces and len(self._pieces) == 1 else None
+        return first if isinstance(first, Stretch) else None
+
+    @classmethod
+    def of(cls, stretch: Stretch) -> Program:
+        """The program that a stretch of calls is."""
+        program = cls()
+        program._pieces, program.entries = [stretch], [(execute, (stretch.address,))]
+        return program
 
     @property
     def address(self) -> int:
         """Where compiled loops find the program; kept alive by it."""
-        self.link()
-        if not self._pieces:
-            return 0
-        (stretch,) = self._pieces
-        assert isinstance(stretch, _Stretch)
-        return stretch.address
+        stretch = self.stretch
+        assert stretch is not None or not self.entries
+        return 0 if stretch is None else stretch.address
 
 
 class Recurring:
@@ -252,14 +262,20 @@ def _plain(function: Function, arguments: tuple[Any, ...]) -> Callable[[], objec
     return lambda: function(*arguments)
 
 
-class _Stretch:
-    """Kernel calls one after another: their blocks of words, and a table of the blocks."""
+class Stretch:
+    """Kernel calls one after another: their blocks of words, and a table of the blocks.
 
-    def __init__(self, calls: list[Entry]) -> None:
-        self._words, self._table = link(calls)
-        self._kept = [value for _, arguments in calls for value in arguments]
-        """What the words have addresses of; not the calls, which are many objects to be counted."""
-        self.address = int(self._table.ctypes.data)
+    kept : what the words have addresses of.
+    """
+
+    def __init__(self, words: Any, table: Any, kept: Sequence[Any]) -> None:
+        self.words, self.table, self._kept = words, table, kept
+        self.address = address_of(table)
+
+    @classmethod
+    def of(cls, calls: list[Entry]) -> Stretch:
+        """Link calls; they are not kept themselves, for they are many objects to be counted."""
+        return cls(*link(calls), [value for _, arguments in calls for value in arguments])
 
     def __call__(self) -> None:
         execute(self.address)

@@ -121,6 +121,10 @@ class State:
         self._placing()
         return self
 
+    def arrays(self) -> list[Any]:
+        """What holds its arrays, in the same order for every state of a robot."""
+        return [self.q, *(vars(at) for at in self.parts)]
+
     def _place(self) -> None:
         for at in self.parts:
             at.place_base()

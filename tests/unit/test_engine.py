@@ -100,11 +100,11 @@ def test_linking_reads_what_an_array_is_from_its_header(array: np.ndarray) -> No
     linking.inspect(tags, items, starts, one, keys, sizes)
     words, table = np.zeros(sizes[1], dtype=np.int64), np.zeros(2, dtype=np.int64)
     targets = np.array([[7, 8]])
-    linking.write(tags, items, starts, targets, sizes, linking._ITEMSIZES, words, table, 1000)
+    linking.write(tags, items, starts, targets, sizes, linking._ITEMSIZES, words, table)
     interface = array.__array_interface__
     expected = [array.size, array.itemsize, interface["data"][0], *array.shape, *array.strides]
     assert words.tolist() == [7, 8, 0, 0, *expected]
-    assert table.tolist() == [1, 1000]
+    assert table.tolist() == [1, words.ctypes.data]
 
 
 def test_calls_with_arguments_of_other_types_have_other_keys() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,9 +19,10 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import loops, modes
 from pliant.engine.arrays import combine, copy
+from pliant.engine.exchange import Exchange, UnlikeError
 from pliant.engine.loops import GAP, KEPT, SCALE, SIZE
 from pliant.engine.newton import INFINITE, LOST, REASONS, SINGULAR, SLOW, Policy
-from pliant.engine.program import ask, include, record, run
+from pliant.engine.program import Program, ask, include, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.linalg.sparse_factor import ENOUGH
 from pliant.model import Rod
@@ -332,13 +333,23 @@ class Stepper(Equations):
             if self._plain is None:
                 self._plain = self._objects([self._row(side, partial) for side in (0, 1)])
             return self._plain
-        rows = [self._row(side, record) for side in (0, 1)]
+        rows = [self._row(0, record)]
+        rows.append(self._way_back(rows[0]))
         self._plain = self._objects(rows)
         for row in rows:
             row[loops.REPAIR] = None
         self._kept, addresses = rows, table_of(rows)
         self._programs = self._plain if addresses is None else addresses
         return self._programs
+
+    def _way_back(self, row: list[Any]) -> list[Any]:
+        """The programs of the other side, from those of the first one if all are compiled."""
+        programs = [x for x in row if isinstance(x, Program)]
+        if all(program.compiled for program in programs):
+            with suppress(UnlikeError):
+                exchange = Exchange(*(state.arrays() for state in self.states))
+                return [exchange(x) if isinstance(x, Program) else x for x in row]
+        return self._row(1, record)
 
     def _objects(self, rows: list[list[Any]]) -> list[list[Any]]:
         """Rows of programs in plain Python; errors in BEGIN and ACCEPT do not end an attempt."""
