@@ -1,8 +1,9 @@
 """How reliable `simulate(error=True)` is: estimated against true errors of random soft robots.
 
-Run ``python benchmarks/motion_error.py [--seed 0] [--count 100] [--integrator Newmark] [--form SRL]``. The truth is the same theory with
-two to three times the intervals and a quarter of the step; robots whose truth is uncertain (it moves
-by more than half of the error when it is made coarser) or fails are counted apart.
+Run ``python benchmarks/motion_error.py [--seed 0] [--count 100] [--integrator Newmark] [--form SRL]``.
+The truth is the same theory with two to three times the intervals and a quarter of the step; robots
+whose truth is uncertain (it moves by more than half of the error when it is made coarser) or fails are
+counted apart.
 """
 
 from __future__ import annotations
