@@ -296,8 +296,7 @@ def simulate_switched(
                 return SwitchedMotion(phases, starts, done)
             done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
             acting.apply_all([change for _, change in changes])
-            _refuse_endless(done, phases, most)
-            _refuse_faster(phases, starts, done, _SHORTEST * dt)
+            _refuse_endless(phases, starts, done, most, _SHORTEST * dt)
             starts.append(begun + lasted)
             first = {"start": phase, "velocity": acting.velocity or None}
 
@@ -375,35 +374,34 @@ def _outputs(
 
 
 def _refuse_endless(
-    done: Sequence[tuple[str, float, dict[str, Any]]], phases: Sequence[Motion], most: int
-) -> None:
-    """Refuse more events than `most`."""
-    if sum(len(phase.met) for phase in phases) > most:
-        name, time, _ = done[-1]
-        raise DescriptionError(
-            f"switch {name!r}", f"count at t = {time:.6g} s", len(done), f"at most {most}",
-            "let a direction or a wider gap keep it from switching again at once, or raise `most`",
-        )  # fmt: skip
-
-
-def _refuse_faster(
     phases: Sequence[Motion],
     starts: Sequence[float],
     done: Sequence[tuple[str, float, dict[str, Any]]],
+    most: int,
     least: float,
 ) -> None:
-    """Refuse to go on where a switch takes place again within `least` seconds.
+    """Refuse more events than `most`, and a switch that takes place again within `least` seconds.
 
     A ball that bounces ever lower does so without end in a finite time, and would fall through the
     floor where its bounces get lost in rounding.
     """
-    again = len(phases) > 1 and [name for name in phases[-1].met if name in phases[-2].met]
-    if again and phases[-1].t[-1] < least:
+    name, time, _ = done[-1]
+    if sum(len(phase.met) for phase in phases) > most:
+        raise DescriptionError(
+            f"switch {name!r}", f"count at t = {time:.6g} s", len(done), f"at most {most}",
+            "let a direction or a wider gap keep it from switching again at once, or raise `most`",
+        )  # fmt: skip
+    before, lasted = (
+        [name for phase in phases[-2:-1] for name in phase.met],
+        float(phases[-1].t[-1]),
+    )
+    again = [name for name in phases[-1].met if name in before]
+    if again and lasted < least:
         error = ConvergenceError(
-            f"switch {again[0]!r} takes place ever faster: at t = {done[-1][1]:.6g} s twice "
-            f"within {phases[-1].t[-1]:.2g} s. Let its change look at the speed and hold what comes "
-            'to rest, e.g. by a constraint that it turns "on", or return None there to end the '
-            "motion. The motion so far is in the error's `last`."
+            f"switch {again[0]!r} takes place ever faster: at t = {time:.6g} s twice within "
+            f"{lasted:.2g} s. Let its change look at the speed and hold what comes to rest, e.g. by a "
+            'constraint that it turns "on", or return None there to end the motion. The motion so '
+            "far is in the error's `last`."
         )
         error.last = SwitchedMotion(phases, starts, done)
         raise error
