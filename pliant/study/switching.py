@@ -385,6 +385,8 @@ def _refuse_endless(
     A ball that bounces ever lower does so without end in a finite time, and would fall through the
     floor where its bounces get lost in rounding.
     """
+    if not phases[-1].met:
+        return
     name, time, _ = done[-1]
     if sum(len(phase.met) for phase in phases) > most:
         raise DescriptionError(
