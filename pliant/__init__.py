@@ -13,7 +13,10 @@ in the body frame; poses are 4x4 arrays. Names are loaded on first use, so that 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # the import of typing takes longer than all else here
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 

@@ -2,14 +2,18 @@
 
 import sys
 
+from pliant import _starting
+
 
 def run() -> None:
     """Run the command line; Ctrl-C ends it with one line, also while it starts."""
+    _starting.hold()
+    from click import Abort, ClickException
+
+    from pliant.cli import main
+
     try:
-        from click import Abort, ClickException
-
-        from pliant.cli import main
-
+        _starting.release()
         try:
             sys.exit(main(prog_name="pliant", standalone_mode=False))
         except ClickException as error:

@@ -308,8 +308,13 @@ class _Run:
         """What the next step begins with, to take it again up to an event; None for the first one."""
         if self.watch is None:
             return None
-        self.watch.begin(Present(self.steps, self.done * self.clock.h))
-        return self.steps.keep() if self.done else None
+        steps, start = self.steps, self.done * self.clock.h
+
+        def reach(t: float) -> Glimpse:
+            return Glimpse(t, steps.h, steps.reach(start, t), steps.schedule)
+
+        self.watch.begin(Present(steps, start), steps.h, reach)
+        return steps.keep() if self.done else None
 
     def _ends_at_event(self, kept: dict[str, Array] | None, start: float, end: float) -> bool:
         """Whether an event was crossed in the step that was taken; the motion is then ended there."""

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError
+from pliant.model import Array, ConvergenceError, DescriptionError
 from pliant.model.checks import as_float, refuse
 from pliant.solve.checkpoint import remembering
 
 _CLOSE = 1e-10
 """Part of a step to which the time of an event is found."""
+_SOON = 1e-6
+"""Part of the first step after which a function that is zero at the start has left zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class Event:
     direction : "both", "rising" for crossings from below zero only, "falling" for those from above.
 
     A function that is zero at the start, or at the end of a motion that was continued, does not count
-    until it has left zero. Two crossings within one step are not seen.
+    until it has left zero. Two crossings within one step are not seen, unless it is zero at its start.
     """
 
     function: Callable[[Any], float]
@@ -97,11 +99,23 @@ class Watch:
         self.events, self._see = events, see
         self._before: list[float] | None = None
 
-    def begin(self, present: Any) -> None:
-        """Take the values at the start, or where a motion is taken up again."""
-        if self._before is None:
-            state = self._see(present)
-            self._before = [event.value(state) for event in self.events]
+    def begin(self, present: Any, h: float, reach: Callable[[float], Any]) -> None:
+        """Take the values at the start, or where a motion is taken up again; those that are zero there
+        a little later.
+
+        h : step, s.  reach : the simulation at a time inside the first step.
+        """
+        if self._before is not None:
+            return
+        state = self._see(present)
+        self._before = [event.value(state) for event in self.events]
+        if 0.0 in self._before:
+            try:
+                soon = self._see(reach(present.t + _SOON * h))
+            except ConvergenceError:  # the step will tell
+                return
+            pairs = zip(self.events, self._before, strict=True)
+            self._before = [x or event.value(soon) for event, x in pairs]
 
     def crossed(self, present: Any) -> list[tuple[Event, float, float]]:
         """Events that were crossed since it was last asked, with their values then and now."""

@@ -31,6 +31,8 @@ from pliant.solve.integrators.contract import Integrator
 
 _INSTANT = 1e-9
 """Part of a step in which no two switches may follow each other."""
+_SHORTEST = 0.01
+"""Part of a step after which a switch may take place again: sooner, its times accumulate."""
 Change = Mapping[str, Any] | Callable[[Motion], Mapping[str, Any] | None]
 
 
@@ -63,13 +65,17 @@ class Switch(Event):
 
         met : whether the phase began by it; it is then zero there, whatever rounding made of it.
         """
+        rounding: list[float] = []
 
         def seen(state: Any) -> Any:
-            if met and state.t == 0.0:
-                return 0.0
             shown = copy.copy(state)
             shown.t = state.t + begun
-            return self.function(shown)
+            given = self.function(shown)
+            value = as_float(given)
+            if not met or value is None:
+                return given
+            rounding[:] = rounding or [value]
+            return value - rounding[0]
 
         return Event(seen, self.label, self.direction)
 
@@ -247,7 +253,9 @@ def simulate_switched(
     whole motion.
     switches : one `Switch` or `Periodic`, or several.
     off : name, or names, of effects, connections and constraints that begin switched off.
-    most : number of events at which the motion is refused, for they may be without end.
+    most : number of events at which the motion is refused, for they may be without end. A switch that
+    takes place again within a hundredth of a step, as the bounces of a ball that comes to rest do, ends
+    it with a `ConvergenceError`.
     start, velocity, joints, formulation, integrator : as for `Robot.simulate`, at the beginning; mesh
     and integrator are those of all phases.
     progress : as for `Robot.simulate`, over the whole duration.
@@ -288,7 +296,7 @@ def simulate_switched(
                 return SwitchedMotion(phases, starts, done)
             done += [(name, begun + lasted, x) for name, x in changes if x or name not in struck]
             acting.apply_all([change for _, change in changes])
-            _refuse_endless(done, phases, most)
+            _refuse_endless(phases, starts, done, most, _SHORTEST * dt)
             starts.append(begun + lasted)
             first = {"start": phase, "velocity": acting.velocity or None}
 
@@ -366,15 +374,39 @@ def _outputs(
 
 
 def _refuse_endless(
-    done: Sequence[tuple[str, float, dict[str, Any]]], phases: Sequence[Motion], most: int
+    phases: Sequence[Motion],
+    starts: Sequence[float],
+    done: Sequence[tuple[str, float, dict[str, Any]]],
+    most: int,
+    least: float,
 ) -> None:
-    """Refuse more events than `most`."""
+    """Refuse more events than `most`, and a switch that takes place again within `least` seconds.
+
+    A ball that bounces ever lower does so without end in a finite time, and would fall through the
+    floor where its bounces get lost in rounding.
+    """
+    if not phases[-1].met:
+        return
+    name, time, _ = done[-1]
     if sum(len(phase.met) for phase in phases) > most:
-        name, time, _ = done[-1]
         raise DescriptionError(
             f"switch {name!r}", f"count at t = {time:.6g} s", len(done), f"at most {most}",
             "let a direction or a wider gap keep it from switching again at once, or raise `most`",
         )  # fmt: skip
+    before, lasted = (
+        [name for phase in phases[-2:-1] for name in phase.met],
+        float(phases[-1].t[-1]),
+    )
+    again = [name for name in phases[-1].met if name in before]
+    if again and lasted < least:
+        error = ConvergenceError(
+            f"switch {again[0]!r} takes place ever faster: at t = {time:.6g} s twice within "
+            f"{lasted:.2g} s. Let its change look at the speed and hold what comes to rest, e.g. by a "
+            'constraint that it turns "on", or return None there to end the motion. The motion so '
+            "far is in the error's `last`."
+        )
+        error.last = SwitchedMotion(phases, starts, done)
+        raise error
 
 
 def _after(

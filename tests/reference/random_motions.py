@@ -49,6 +49,10 @@ class RandomMotion:
         method = self.integrator
         if shorter > 1 and isinstance(method, pl.ImplicitEuler):
             method = pl.GeneralizedAlpha(0.8)  # second order: nearer to the exact solution
+        if shorter > 1 and isinstance(method, pl.BDF):
+            method = pl.BDFAlpha(-0.4)
+        if shorter > 1 and isinstance(method, pl.Radau):
+            method = replace(method, tolerance=method.tolerance / 4**shorter)
         start: Any = self.start
         if self.released is not None:
             start = self.robot.statics({**self.released}, formulation)
@@ -87,12 +91,17 @@ def refined(formulation: Any, factor: float) -> Any:
     return formulation.with_size(least + int(np.ceil(factor * intervals)) - 1)
 
 
-def random_motion(seed: int, strong: bool | None = None) -> RandomMotion:
+def random_motion(
+    seed: int, strong: bool | None = None, integrator: str = "", form: str = ""
+) -> RandomMotion:
     """The robot of a seed.
 
-    strong : whether it is solved by a strong form; None for a quarter of all.
+    strong : whether it is solved by a strong form; None for a quarter of all.  integrator, form : names
+    of one integrator, and of one formulation that goes with it; "" for any of the usual ones.
     """
     rng = np.random.default_rng(seed)
+    named = integrator or form
+    strong = integrator in STRONG if named else strong
     strong = bool(rng.random() < 0.25) if strong is None else strong
     length = float(10 ** rng.uniform(-1, 0))
     radius = length / float(10 ** rng.uniform(1.1, 2))
@@ -101,7 +110,11 @@ def random_motion(seed: int, strong: bool | None = None) -> RandomMotion:
     E = DENSITY * GRAVITY * area * length**3 / inertia / weight
     bending = 3.5 * np.sqrt(E * inertia / (DENSITY * area * length**4))
     period = 2 * np.pi / max(bending, 1.5 * np.sqrt(GRAVITY / length))
-    formulation, integrator, theory = _method(rng, strong)
+    method, theory = None, "cosserat"
+    if named:
+        formulation, method = _named(rng, integrator, form)
+    else:
+        formulation, method, theory = _method(rng, strong)
     viscosity = float(rng.choice([0, 0, 1e-3, 1e-2])) * E * period / 6.28
     material = pl.Material(E=E, nu=0.45, rho=DENSITY, viscosity=viscosity)
     robot = pl.Robot()
@@ -115,12 +128,51 @@ def random_motion(seed: int, strong: bool | None = None) -> RandomMotion:
     per_period = int(rng.choice([16, 25, 50, 100, 150]))
     steps = max(16, 8 * round(per_period * rng.choice([0.5, 1.0, 1.5, 2.0]) / 8))
     dt = period / per_period
-    if isinstance(integrator, pl.Variational):
+    if isinstance(method, pl.Variational):
         wave = np.sqrt(E / DENSITY)
         size = getattr(formulation, formulation.size)
         dt = min(dt, 0.12 * rods[0].length / size / wave, 0.48 * radius / wave)
         steps = max(steps, 400)
-    return RandomMotion(robot, formulation, integrator, dt, steps, inputs, start, released, length)
+    return RandomMotion(robot, formulation, method, dt, steps, inputs, start, released, length)
+
+
+STRONG = ("BDF", "BDFAlpha")
+LUMPED = ("Spectral", "EBA")
+FORMS = ("BSpline", "Hermite", "Strain", "ANCF", "Spectral", "SRL", "EBR", "EBA", "ROM")
+
+
+def _named(rng: np.random.Generator, integrator: str, form: str) -> tuple[Any, Any]:
+    """A formulation and an integrator by their names, "" for any that go together."""
+    integrators = {
+        "Midpoint": pl.Midpoint(),
+        "Newmark": pl.Newmark(),
+        "GeneralizedAlpha": pl.GeneralizedAlpha(float(rng.choice([0.5, 0.8]))),
+        "ImplicitEuler": pl.ImplicitEuler(),
+        "Variational": pl.Variational(),
+        "Explicit": pl.Explicit(),
+        "Radau": pl.Radau(float(10 ** rng.uniform(-5, -3))),
+        "BDF": pl.BDF(int(rng.choice([1, 2, 2, 3]))),
+        "BDFAlpha": pl.BDFAlpha(float(rng.choice([-0.48, -0.4, -0.2, 0.0]))),
+    }
+    if integrator in STRONG:
+        steps = int(rng.choice([30, 60, 100]))
+        forms = (pl.Shooting(steps), pl.MultipleShooting(4, steps), pl.Collocation())
+        return forms[rng.integers(len(forms))], integrators[integrator]
+    method = integrators[integrator or str(rng.choice(["Midpoint", "Newmark", "GeneralizedAlpha"]))]
+    known = LUMPED if integrator == "Explicit" else FORMS
+    n = int(rng.choice([3, 4, 6, 8, 12]))
+    sizes: dict[str, Any] = {
+        "BSpline": pl.BSpline(3, n + 3),
+        "Hermite": pl.Hermite(n),
+        "Strain": pl.Strain(int(rng.integers(3)), min(n, 4)),
+        "ANCF": pl.ANCF(n, planar=False),
+        "Spectral": pl.Spectral(int(rng.integers(1, 4)), n),
+        "SRL": pl.SRL(3 * n),
+        "EBR": pl.EBR(3 * n),
+        "EBA": pl.EBA(3 * n),
+        "ROM": pl.ROM(n, rotation="free"),
+    }
+    return sizes[form or str(rng.choice(known))], method
 
 
 def _method(rng: np.random.Generator, strong: bool) -> tuple[Any, Any, str]:

@@ -498,13 +498,14 @@ def test_temporary_file_of_a_killed_process_is_removed_by_the_next_one(tmp_path:
 
 def test_ctrl_c_at_start_up_ends_in_one_line(tmp_path: Path) -> None:
     """Interrupted while modules are imported, and while a command begins."""
-    for place in ("click", "pliant.files"):
+    for place in ("enum", "click", "pliant.files"):  # the first one soon after Python itself
         script = (
-            "import sys, importlib.abc\n"
-            "class Stop(importlib.abc.MetaPathFinder):\n"
-            "    def find_spec(self, name, path=None, target=None):\n"
-            f"        if name == {place!r}: raise KeyboardInterrupt\n"
-            "sys.meta_path.insert(0, Stop())\n"
+            "import os, sys\n"
+            "class Stop:\n"
+            "    @staticmethod\n"
+            "    def find_spec(name, path=None, target=None):\n"
+            f"        if name == {place!r}: os.kill(os.getpid(), 2)\n"
+            "sys.meta_path.insert(0, Stop)\n"
             "sys.argv = ['pliant', 'run']\n"
             "from pliant.__main__ import run\n"
             "run()\n"

@@ -51,6 +51,25 @@ def test_a_ball_bounces_in_one_trajectory() -> None:
     assert np.count_nonzero(np.diff(motion.t) == 0.0) == 3
 
 
+@pytest.mark.parametrize("kept", [0.8, 0.2, 0.01])
+def test_a_ball_does_not_fall_through_the_floor(kept: float) -> None:
+    """Bounces that are shorter than a step are met; where they accumulate, the motion ends in words."""
+    robot, bounce = pl.Robot(), np.array([1, 1, 1, 1, 1, -kept])
+    robot.add_body("ball", 0.1, (1e-4,) * 3, joint=pl.Free())
+    ground = pl.Switch(
+        lambda s: s.position("ball")[2], "ground", "falling",
+        change=lambda phase: {"ball": phase.velocity("ball")[-1] * bounce},
+    )  # fmt: skip
+    with pytest.raises(pl.ConvergenceError, match="'ground' takes place ever faster") as told:
+        pl.simulate_switched(robot, 5.0, 0.02, ground, joints={"ball": pl.pose((0, 0, 0.3))})
+    motion = told.value.last
+    end = np.sqrt(0.6 / 9.81) * (1.0 + 2.0 * kept / (1.0 - kept))
+    assert motion.t[-1] == pytest.approx(end, abs=2e-3)
+    assert motion.position("ball")[:, 2].min() > -1e-9
+    times = np.diff([time for _, time, _ in motion.switches])
+    assert times[1:] / times[:-1] == pytest.approx(kept, rel=1e-3)
+
+
 def test_a_spring_changes_at_an_event_with_the_order_of_the_steps() -> None:
     """Against an integration in phases by SciPy to 1e-12; the change adds 1/2 dk x^2."""
 
