@@ -181,7 +181,7 @@ def write(tags, items, starts, targets, sizes, itemsizes, words, table):  # type
 
 @kernel
 def bounds(items, out):  # type: ignore[no-untyped-def]
-    """Set first byte, end and distance (N, 3) of the first array of each pair, by their objects (N, 2)."""
+    """Set first byte, end and way to the other (N, 3) of the first of two arrays, by objects (N, 2)."""
     for n in range(items.shape[0]):
         array = items[n, 0]
         first = _load(array + _DATA)
