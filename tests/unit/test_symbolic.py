@@ -179,6 +179,7 @@ def strain_damper(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     robot.add_strain_damper("skin", "arm", given, 0.5)
 
 
+@case
 def section_update(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     robot.add_section_update("softening", "arm")
 
