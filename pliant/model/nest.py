@@ -80,7 +80,7 @@ class Centreline(Rod):
         return found
 
     def inertia(self, s: ArrayLike) -> Array:
-        """Return the inertia (S, 6) of all tubes at s that do not slide, with a small one about the axis."""
+        """Return the inertia (S, 6) of all that do not slide at s, with a small one about the axis."""
         found = self._sum("inertia", s)
         found[..., 2] *= SPIN
         if not isinstance(self.members[0], Tube):

@@ -225,7 +225,7 @@ class ForceFields(Rows):
         tangent.add(tangent.effects[self.number][2], compliance)
 
     def add_excess(self, x: Array, out: Array) -> None:
-        """Add to out (total,) the compliance that only tangents have, where strains are held, times x."""
+        """Add to out (total,) what only tangents have, the compliance of held strains, times x."""
         forces = np.einsum("eij,ej->ei", self.compliance, x[self.numbers_of])
         np.add.at(out, self.numbers_of, forces)
 

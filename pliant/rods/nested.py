@@ -1,13 +1,13 @@
 """The map of nested tubes: one centreline, and how each tube is turned and has slid against it there.
 
-Any formulation gives the centreline. Tube k is at g(s) T(offset) Rz(theta_k(s)) Tz(w_k(s)), with theta_k
-and w_k zero or cubic splines on the breaks of the centreline up to the tip of the tube. Behind the entry
-plane a tube is straight, and both change linearly from those of its base. Tubes are seen at *stations of
-tubes*, arclengths beyond those of the centreline (`station`). Where a strain is asked for at one of them,
-the map gives what the law of the tube depends on, (ux, uy, uz + theta', theta, 0, vz + w').
+Any formulation gives the centreline. Tube k is at g(s) T(offset) Rz(theta_k(s)) Tz(w_k(s)), theta_k and
+w_k being zero or cubic splines on the breaks of the centreline up to the tip of the tube. Behind the
+entry plane a tube is straight, and both change linearly from those of its base. Tubes are seen at
+*stations of tubes*, arclengths beyond those of the centreline (`station`). Where a strain is asked for
+there, the map gives what the law of a tube depends on, (ux, uy, uz + theta', theta, 0, vz + w').
 
-Coordinates are those of the centreline, then the coefficients of all fields, then those of the bases that
-inputs prescribe.
+Coordinates are those of the centreline, then the coefficients of all fields, then those of the bases
+that inputs prescribe.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LEAST_SPANS = 8
 
 
 class Stretch:
-    """Where tube k is on the centreline: from start, which may be behind it, to end; spans cut there."""
+    """Where tube k is on the centreline: from start, maybe behind it, to end; spans cut there."""
 
     def __init__(self, centre: Centreline, k: int, spans: Array) -> None:
         self.tube, self.k = centre.members[k], k
@@ -64,12 +64,12 @@ class Stretch:
 
 
 class RelativeMotion:
-    """The angle of one tube against the centreline, or how far it has slid: cubic splines up to its tip.
+    """The angle of one tube against the centreline, or how far it has slid: splines up to its tip.
 
     row : 2 for the angle, 5 for how far it slid, as in twists.  count functions, numbered from `first`
     among all; tip_is_fixed : without the last one, which is the value at the tip.  described : value at
-    its base.  base : number of that of its base among all, -1 where it is fixed.  input : that prescribes
-    it.  torque : input that is a torque on the base instead, which is free to turn.
+    its base.  base : number of that of its base among all, -1 where it is fixed.  input : that
+    prescribes it.  torque : input that is a torque on the base instead, which is free to turn.
     """
 
     def __init__(self, tube: Tube, along: Stretch, row: int, breaks: Sequence[float]) -> None:
@@ -115,8 +115,8 @@ class NestedPlan(Plan):
     ids (S, p) : coordinates of the fields in the variables of the element, with values N and
     derivatives dN for angles.  theta, slope (S,) : angle and its derivative.  shift (S,) : by which the
     station is before the section of the centreline, of which `behind` (S,) is the distance to the entry
-    plane and the rest, with values W and derivatives dW (S, p), is how far the tube has slid; stretch (S,)
-    is its derivative.  beside (S, 2) : place of the axis of the tube in the section.
+    plane and the rest, with values W and derivatives dW (S, p), is how far the tube has slid; stretch
+    (S,) is its derivative.  beside (S, 2) : place of the axis of the tube in the section.
     """
 
     def __init__(self, s: Array, host: Plan, p: int, tube: Ints) -> None:
@@ -527,9 +527,8 @@ class NestedMap(KernelMap):
     ) -> None:
         run(nested.split, ydot, c.y, c.rest)
         ask(self.host.frame_bias, plan.host, c.host, c.y, plan.meets)
-        turned = (plan.theta, plan.shift, plan.beside)
-        turned = (plan.element, *turned, plan.N, plan.J, ydot, plan.meets)
-        run(nested.turn_bias, *turned, bias)
+        placed = (plan.theta, plan.shift, plan.beside)
+        run(nested.turn_bias, plan.element, *placed, plan.N, plan.J, ydot, plan.meets, bias)
         if self.sliding:
             run(nested.add_slide_bias, plan.element, plan.W, plan.J, ydot, bias)
 

@@ -1,7 +1,7 @@
 """Kernels of nested tubes: frames turned about the axis of a centreline, and what belongs to it.
 
-A tube is at g T(x, y) Rz(theta) Tz(w), g the frame of the centreline, (x, y) the place of its axis there,
-theta the angle by which it is turned and w how far it has slid; its frames move by
+A tube is at g T(x, y) Rz(theta) Tz(w), g the frame of the centreline, (x, y) the place of its axis
+there, theta the angle by which it is turned and w how far it has slid; its frames move by
 
     eta_tube = A eta + theta' e_z + w' e_5,   A = Ad(T(x, y) Rz(theta) Tz(w))^-1,
 
@@ -35,7 +35,7 @@ def set_angles(constant, offset, ids, N, dN, extra, theta, slope):  # type: igno
 
 @kernel
 def turn_frames(theta, shift, beside, N, g, J, out_g, out_J):  # type: ignore[no-untyped-def]
-    """out_g = g T(beside) Rz(theta) Tz(shift) (S, 4, 4) and out_J (S, 6, m0 + p), g, J of the centreline."""
+    """out_g = g T(beside) Rz(theta) Tz(shift) (S, 4, 4) and out_J (S, 6, m0 + p); g, J of the host."""
     S, _, m = J.shape
     for s in range(S):
         c, d, z, px, py = np.cos(theta[s]), np.sin(theta[s]), shift[s], beside[s, 0], beside[s, 1]

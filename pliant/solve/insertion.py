@@ -21,7 +21,7 @@ import numpy as np
 from pliant.lie import se3
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, Configuration, Plan, RodMap
-from pliant.rods.nested import RelativeMotion, NestedConfiguration, NestedMap
+from pliant.rods.nested import NestedConfiguration, NestedMap, RelativeMotion
 from pliant.rods.quadrature import gauss_per_span
 from pliant.solve.mass import Mass
 from pliant.solve.sampling import Sampler

@@ -193,7 +193,7 @@ def test_formulations_agree_on_backbones_pushed_and_turned(formulation: Any) -> 
 
 
 def test_jacobian_and_branch_of_a_stiff_backbone_are_those_of_equilibria() -> None:
-    """A spine that cannot stretch, with backbones 40,000 times stiffer in stretch than it in bending."""
+    """A spine that cannot stretch, with backbones that are very stiff against it."""
     robot = backbones("one", "two", rotation="turn", formulation=pl.BSpline(points=10))
     at = {"push one": 1e-3, "turn": 2.0}
     found = robot.statics(at)
