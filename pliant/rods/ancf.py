@@ -55,7 +55,6 @@ _PLANAR = {
 _CABLE = Capabilities(
     strain_rows=(0, 1, 5),
     frame_rows=(0, 1, 3, 4, 5),
-    max_rotation=np.pi,
     **_SHARED,  # type: ignore[arg-type]
 )
 

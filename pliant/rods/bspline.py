@@ -26,7 +26,6 @@ from pliant.rods.basis import (
     find_span,
 )
 from pliant.rods.contract import (
-    NO_TURNS,
     Array,
     Capabilities,
     ForceBasis,
@@ -80,9 +79,7 @@ class BSpline(Formulation):
     knots: Sequence[float] | str = "uniform"
     basis: Sequence[Function] | str = "bspline"
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def __post_init__(self) -> None:
         def refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
@@ -270,26 +267,6 @@ class BSplineMap(IncrementMap):
         columns = 6 * self.first[self.basis(s)[0]][:, None] + np.arange(6 * k)
         target = self.rod.natural_strain(s)
         return fit_strains(self, psi.ravel(), columns, target, lambda plan: plan.B[:, :, 6:])
-
-    def configuration(self) -> ChainConfiguration:
-        c = super().configuration()
-        c.psi = c.q.reshape(-1, 6)
-        return c
-
-    def update(self, c: ChainConfiguration, base: Array, q: Array) -> None:
-        super().update(c, base, q)
-        run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
-
-    def retract_to(self, c: ChainConfiguration, base: Array, x: Array, out: Array) -> None:
-        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
-        run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
-
-    def chart_entries(self) -> tuple[Ints, Ints]:
-        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
-
-    def advance_to(self, c: ChainConfiguration, base: Array, x: Array, out: Array) -> None:
-        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
-        run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
 
     # -- lifting -----------------------------------------------------------------------------
 

@@ -51,11 +51,7 @@ class Capabilities:
     theories: tuple[str, ...] = ("cosserat",)
     strain_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
-    statics: bool = True
-    dynamics: bool = True
     planar: bool = False
-    max_rotation: float = float("inf")
-    """Largest rotation (rad) between neighbouring coordinates that can be represented."""
     effects: tuple[str, ...] = EFFECTS
     """Which of EFFECTS it carries; a rod that needs another one is refused by name."""
     massless_rotation: bool = False

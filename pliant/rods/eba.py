@@ -61,9 +61,7 @@ class EBA(Formulation):
     rotation: str = "unit"
     scheme: str = MIDPOINT
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def __post_init__(self) -> None:
         check_settings(self, rotation=tuple(_ROTATIONS), scheme=(MIDPOINT, ONE_SIDED))
@@ -159,12 +157,11 @@ class OneSidedEBAMap(EBAMap):
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""
         return math.vertcat(2.0 * C[1:4], chord) / h
 
-    def strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        run(eba_kernels.place_strain, *self._where(plan, c), plan.e, plan.B)
-
-    def frame_and_strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        self.frame(plan, c)
-        self.strain(plan, c)
+    def evaluate(self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool) -> None:
+        if frames:
+            super().evaluate(plan, c, True, False)
+        if strains:
+            run(eba_kernels.place_strain, *self._where(plan, c), plan.e, plan.B)
 
     def lumped(self, c: NodalConfiguration) -> OneSidedNodes:
         if not isinstance(c.nodes, OneSidedNodes):

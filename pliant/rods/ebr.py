@@ -32,9 +32,7 @@ class EBR(Formulation):
     segments: int = 16
     scheme: str = MIDPOINT
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def __post_init__(self) -> None:
         check_settings(self, scheme=(MIDPOINT, ONE_SIDED))

@@ -56,7 +56,7 @@ class ROM(Formulation):
     order: int = 3
     rotation: str = "unit"
 
-    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
+    capabilities: ClassVar[Capabilities] = Capabilities()
 
     def __post_init__(self) -> None:
         order = whole_number(self.order)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods.contract import Capabilities, Formulation
@@ -27,9 +25,7 @@ class Spectral(Formulation):
     order: int = 3
     elements: int = 8
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def __post_init__(self) -> None:
         checks = (
@@ -43,12 +39,6 @@ class Spectral(Formulation):
                 raise DescriptionError("formulation Spectral", field, given, expected, remedy)
             object.__setattr__(self, field, value)
 
-    def discretise(self, rod: Rod) -> SpectralMap:
+    def discretise(self, rod: Rod) -> NodalMap:
         """The map of `rod` under these settings."""
-        return SpectralMap(rod, self.order, self.elements)
-
-
-class SpectralMap(NodalMap):
-    """The map of one rod under `Spectral`."""
-
-    compiled: ClassVar[bool] = True
+        return NodalMap(rod, self.order, self.elements)
