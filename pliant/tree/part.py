@@ -24,6 +24,9 @@ class Part:
     a section at `point_s` and a constant pose `point_X` in it.
     """
 
+    of_tubes = 0
+    """How many of the inertial stations after the mass rule are sections of nested tubes."""
+
     def __init__(
         self,
         source: Rod | Body,
@@ -52,8 +55,6 @@ class Part:
         self.rigid = self.fields is not None and self.fields.rigid
         """True if the strains that force fields meet are held at zero."""
         self.M = rod_map.inertia(self.mass_s) * self.mass_w[:, None]
-        self.own_inertial = len(self.M)
-        """How many of its inertial stations are its own sections, not bodies that it carries."""
         self.centred = not self.M[:, :3].any() and rod_map.centres(self.mass_s) is not None
         """Whether the frames of the mass rule are centres with the axes of the base, see `RodMap`."""
         same = np.array_equal(self.strain_s, self.mass_s)

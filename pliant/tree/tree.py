@@ -134,7 +134,7 @@ class Tree:
                 s, w = rod_map.tube_rule(k, SPIN_POINTS)
                 for at, inertia in zip(s, rod.inertia(s - first) * w[:, None], strict=True):
                     part.add_inertia(float(at), np.eye(4), inertia * own)
-        part.own_inertial = len(part.M)
+        part.of_tubes = len(part.M) - len(part.mass_w)
         self.parts.append(part)
 
     def same_maps(self, other: Tree) -> bool:
