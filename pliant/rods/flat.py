@@ -181,8 +181,8 @@ class FlatNodes(FlatMap):
 
     def evaluate(self, plan: NodalPlan, c: FlatConfiguration, frames: bool, strains: bool) -> None:
         where = (c.base, self.first, plan.element, plan.L, plan.dL, c.x, c.z, c.turn)
-        answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
-        run(flat_kernels.place, self.normal, *where, frames, strains, *answers)
+        results = (plan.C, plan.g, plan.J, plan.e, plan.B)
+        run(flat_kernels.place, self.normal, *where, frames, strains, *results)
 
     def frame_second(self, plan: NodalPlan, c: FlatConfiguration, f: Array, K: Array) -> None:
         where = (self.normal, plan.element, plan.L, plan.C)
@@ -220,8 +220,8 @@ class FlatCurve(FlatMap):
         self, plan: FlatCurvePlan, c: FlatConfiguration, frames: bool, strains: bool
     ) -> None:
         where = (c.base, self.first, plan.element, plan.b, plan.db, c.psi, c.x, c.turn)
-        answers = (plan.g, plan.J, plan.e, plan.B)
-        run(flat_curve_kernels.place, self.normal, *where, frames, strains, *answers)
+        results = (plan.g, plan.J, plan.e, plan.B)
+        run(flat_curve_kernels.place, self.normal, *where, frames, strains, *results)
 
     def frame_second(self, plan: FlatCurvePlan, c: FlatConfiguration, f: Array, K: Array) -> None:
         where = (self.normal, self.first, plan.element, plan.b, c.psi, c.x, c.turn, plan.J)

@@ -23,8 +23,8 @@ import numpy as np
 from pliant.engine.by_value import by_value
 from pliant.engine.program import run
 from pliant.lie.mean_forces import mean_wrenches
-from pliant.model import DescriptionError, Rod
-from pliant.model.checks import whole_number
+from pliant.model import Rod
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods import hermite_kernels
 from pliant.rods.contract import (
     NO_TURNS,
@@ -34,7 +34,7 @@ from pliant.rods.contract import (
     Formulation,
     Ints,
 )
-from pliant.rods.increments import IncrementMap, check_map, fit_strains
+from pliant.rods.increments import MAPS, IncrementMap, fit_strains
 from pliant.rods.pose_chain import ChainConfiguration
 from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
@@ -52,23 +52,10 @@ class Hermite(Formulation):
         before it the strain is smaller by a fraction of the order of (h u / 6)^2, u the curvature.
     """
 
-    elements: int = 6
-    map: str = "exp"
+    elements: int = holds(Whole(least=1, example="6"), 6)
+    map: str = holds(Choice(names=tuple(MAPS)), "exp")
 
     capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
-
-    def __post_init__(self) -> None:
-        elements = whole_number(self.elements)
-        if elements is None or elements < 1:
-            raise DescriptionError(
-                part="formulation Hermite",
-                field="elements",
-                value=self.elements,
-                expected="a whole number of at least 1",
-                remedy="6 is a good default",
-            )
-        object.__setattr__(self, "elements", elements)
-        check_map(self.map)
 
     def discretise(self, rod: Rod) -> HermiteMap:
         """The map of `rod`: its nodes, basis and rules."""

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import splu
 
 from pliant.engine.program import run
 from pliant.lie.operators import CAYLEY, EXP
-from pliant.model import DescriptionError, Rod
+from pliant.model import Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
 from pliant.rods.contract import Array, ForceBasis, Ints, OwnConfiguration, Plan
@@ -22,18 +22,6 @@ from pliant.rods.pose_chain import ChainConfiguration, PoseChainMap
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 _ROUNDING = 1e-14
 """Gap to strains, relative to them, that fitting does not make smaller."""
-
-
-def check_map(kind: str) -> None:
-    """Refuse an unknown retraction map by name."""
-    if kind not in MAPS:
-        raise DescriptionError(
-            part="formulation",
-            field="map",
-            value=kind,
-            expected="'exp' or 'cayley'",
-            remedy="the exponential map is the default",
-        )
 
 
 class CurvePlan(Plan):
@@ -64,7 +52,6 @@ class IncrementMap(PoseChainMap):
 
     def __init__(self, rod: Rod, degree: int, map_name: str, increments: int, first: Ints) -> None:
         super().__init__(rod, 6 * increments)
-        check_map(map_name)
         self.kind = MAPS[map_name]
         self.degree = degree
         self.increments = increments

@@ -240,8 +240,8 @@ class NodalMap(PoseChainMap):
 
     def evaluate(self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool) -> None:
         where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
-        answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
-        run(spectral_kernels.place, *where, frames, strains, *answers)
+        results = (plan.C, plan.g, plan.J, plan.e, plan.B)
+        run(spectral_kernels.place, *where, frames, strains, *results)
 
     # -- lumped inertia ------------------------------------------------------------------------
 
