@@ -22,8 +22,8 @@ with the momenta pa^+ and pb^- of `momenta`. Means of forces on poses are taken 
 time: it has order two.
 
 Hard rows have no such mean: they hold at the end of a step by an impulse at its start. Of tendons that
-cannot stretch the multiplier of the last step is part of the mean force, and that of the step, the whole
-tension, adds what is missing at the start.
+cannot stretch the multiplier of the last step is part of the mean force, and that of the step, the
+whole tension, adds what is missing at the start.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class MeanForceStepper(MomentumStepper):
 
     Fa, Fb (total,) : half of the impulses of all effects but those that are `whole`, with the
     directions at a and at b; the momenta of both ends stand in `whole` and in `pb`. carried (total,) :
-    multipliers of the last step of hard rows that squeeze; arrived : h / 2 times those of the one before,
-    whose impulses have arrived at a; lag_a, lag_whole : what they add to Fa and to `whole`.
+    multipliers of the last step of hard rows that squeeze; arrived : h / 2 times those of the one
+    before, whose impulses have arrived at a; lag_a, lag_whole : what they add to Fa and to `whole`.
     """
 
     def __init__(self, effects: Effects, h: float, tolerance: float) -> None:
