@@ -340,6 +340,12 @@ class KernelTerm(Term):
         return float(out[0])
 
 
+def opposes(term: Term) -> bool:
+    """Whether a term may oppose velocities."""
+    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
+    return bool(getattr(term, "resists", own))
+
+
 class OwnTerm(Term):
     """A term with the input of an effect, if it has one; without, its law comes on with the loads.
 
