@@ -20,7 +20,6 @@ from math import cos, sin
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
@@ -34,6 +33,8 @@ from pliant.lie.blocks import (
 )
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.lie.tuples import (
+    Array,
+    Ints,
     add,
     apply,
     combine,
@@ -45,9 +46,6 @@ from pliant.lie.tuples import (
     transpose,
     write_block,
 )
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ZXY = 8
 """Turns about z, then the new x, then the new y, by the components of alpha (Sadati, Table 3)."""
