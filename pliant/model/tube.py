@@ -71,6 +71,7 @@ class Tube(Rod):
     drive: str = holds(Choice("what rotation is", names=DRIVES), "angle")
 
     heading: ClassVar[str] = "tubes"
+    refilled: ClassVar[tuple[str, ...] | None] = None
     place: ClassVar[int] = 2
     input_expected: ClassVar[str] = "one finite number, for it moves the base of a tube"
     pushed: ClassVar[float | None] = None

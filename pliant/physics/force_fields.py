@@ -44,21 +44,29 @@ class ForceFields(Rows):
         assert part.fields is not None
         self.fields = part.fields
         self.hard = part.rigid
-        self.soft = np.ascontiguousarray(1.0 / part.C[:, part.field_rows])
-        if self.hard:
-            self.soft[...] = 0.0
         E = len(part.map.elements)
         p, R = self.fields.index.shape[1], len(part.field_rows)
         self._count = (E, p, R)
         self._unit = np.ones((len(part.strain_s), R))
-        element = part.map.strains(part.strain_s).element
+        self._elements = part.map.strains(part.strain_s).element
+        self.soft = np.zeros((len(part.strain_s), R))
         self.compliance = np.zeros((E, R * p, R * p))
+        self.row_weights = np.zeros(R * self.fields.count)
+        self.refill(tree)
+
+    def refill(self, tree: Tree) -> bool:
+        part, fields, element = self.part, self.fields, self._elements
+        if not self.hard:
+            self.soft[...] = 1.0 / part.C[:, part.field_rows]
+        self.compliance[...] = 0.0
         field_compliance(
-            part.field_w, part.C, self.fields.values, part.field_rows, element, self.compliance
+            part.field_w, part.C, fields.values, part.field_rows, element, self.compliance
         )
-        weight = np.zeros(self.fields.count)
-        np.add.at(weight, self.fields.index[element], part.field_w[:, :1] * self.fields.values)
-        self.row_weights = np.repeat(1.0 / weight, R)
+        weight = np.zeros(fields.count)
+        np.add.at(weight, fields.index[element], part.field_w[:, :1] * fields.values)
+        self.row_weights[...] = np.repeat(1.0 / weight, len(part.field_rows))
+        vars(self).pop("_factors", None)
+        return self.hard or not part.lag.any()  # programs know losses as they are
 
     @cached_property
     def _factors(self) -> list[Any]:

@@ -27,6 +27,10 @@ class MassDamping(KernelTerm):
         self.d = self.coefficient * part.M[: len(part.mass_w)]
         """(Q, 6): coefficient times inertia times weights."""
 
+    def refill(self, tree: Tree) -> bool:
+        self.d[...] = self.coefficient * self.part.M[: len(self.part.mass_w)]
+        return True
+
     def act(self, m: Moment) -> None:
         if m.v is None:
             return

@@ -199,6 +199,7 @@ class BSplineMap(IncrementMap):
     """The map of one rod under `BSpline`. x = (twist of g_0, ..., twist of g_n)."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: BSpline) -> None:
         k = settings.degree

@@ -52,3 +52,4 @@ class SpectralMap(NodalMap):
     """The map of one rod under `Spectral`."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True

@@ -124,6 +124,11 @@ class ExplicitStepper(Stepper):
         """How often the short steps were shortened, and when that was first, s."""
         self._start: list[Array] = []
 
+    def refill(self) -> bool:
+        self.workspace.refill()
+        self.system.refill()
+        return True
+
     # -- state -------------------------------------------------------------------------------
 
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
