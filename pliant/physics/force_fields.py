@@ -66,7 +66,17 @@ class ForceFields(Rows):
         np.add.at(weight, fields.index[element], part.field_w[:, :1] * fields.values)
         self.row_weights[...] = np.repeat(1.0 / weight, len(part.field_rows))
         vars(self).pop("_factors", None)
-        return self.hard or not part.lag.any()  # programs know losses as they are
+        if "_settling" in vars(self):
+            self._settling[...] = self._settle_matrices()
+        return True
+
+    @cached_property
+    def _settling(self) -> Array:
+        """(R, count, count): fields of each row from the strains of `strains`."""
+        return self._settle_matrices()
+
+    def _settle_matrices(self) -> Array:
+        return np.array([self.settle_matrix(r) for r in range(len(self.part.field_rows))])
 
     @cached_property
     def _factors(self) -> list[Any]:
@@ -286,7 +296,7 @@ class ForceFields(Rows):
         if self.hard or not lag.any():
             return
         rows = self.part.field_rows
-        settle = np.array([self.settle_matrix(r) for r in range(len(rows))])
+        settle = self._settling
         fields = (self.part.field_w, self.fields.values, rows, self.fields.index, self.element)
         sums = np.zeros((2, *settle.shape[:2]))
         run(add_field_loss, *fields, lag, w.rate, settle, scale, sums, out)

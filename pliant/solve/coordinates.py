@@ -281,7 +281,7 @@ class CoordinateProblem(Problem):
         if found.odd:
             return True
         far = len(found.levels) > 1 or found.iterations > _NEAR
-        return found.negative is None and far and judge(self, found)[0] is False
+        return found.negative is None and far and judge(self._effects, found)[0] is False
 
     def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:
         """Go to an unstable equilibrium again in shorter load steps, on the branch from no load.
@@ -595,7 +595,7 @@ class CoordinateProblem(Problem):
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""
         from pliant.solve.stability import judge
 
-        return judge(self, still.solution)
+        return judge(self._effects, still.solution)
 
     def frame(self, q: Array, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body, joints included."""
