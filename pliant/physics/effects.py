@@ -146,8 +146,9 @@ class Effects:
         """Whether rows of constraints depend on each other, see `solve.redundancy`."""
 
     def refill(self, description: Description) -> bool:
-        """Take over the numbers of a description of the same kind, see `Term.refill`; False if the robot
-        has to be compiled anew.
+        """Take over the numbers of a description of the same kind, see `Term.refill`.
+
+        False if the robot has to be compiled anew.
         """
         if not (self.tree.refill(description) and all(x.refill(self.tree) for x in self.terms)):
             return False

@@ -109,6 +109,11 @@ class CoordinateProblem(Problem):
         return self._effects
 
     @property
+    def effects_for_now(self) -> Effects:
+        """All that acts, for somebody who keeps nothing of it longer than this problem."""
+        return self._effects
+
+    @property
     def tree(self) -> Tree:
         """The parts. Who asks for it may keep it longer than this problem."""
         self._robot.shared = True

@@ -1,16 +1,17 @@
 """Compiled robots that are no longer in use, for the next robots of their kind.
 
 Numbering, layouts, programs and workspaces depend on the kind of a robot only: on all that its
-description says but for plain numbers (`model.likeness`). So a robot that nobody needs any more is kept,
-and the next one of its kind takes it over and fills in its own numbers. Stiffness, a density, a load: a
-sweep over them compiles once.
+description says but for plain numbers (`model.likeness`). So a robot that nobody needs any more is
+kept, and the next one of its kind takes it over and fills in its own numbers: stiffness, density,
+loads. A sweep over them compiles once.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pliant.model import Description
@@ -21,9 +22,9 @@ from pliant.solve.in_plane import Planes
 from pliant.solve.load_steps import StaticSolver
 from pliant.solve.sampling import Sampler
 
-MOST_KEPT, LARGEST = 16, 2000
-"""Robots that are kept, and unknowns of one from which on it is not: it takes memory, and its steps far
-more time than to compile it.
+MOST_KEPT, MOST_UNKNOWNS = 16, 5000
+"""Robots that are kept, and unknowns of all of them: steps of larger ones take far more time than to
+compile them.
 """
 
 
@@ -44,6 +45,11 @@ class CompiledRobot:
         self.sampler = Sampler(self.effects)
         self.planes = Planes(self.effects, formulations)
         self.solvers: list[StaticSolver] = []
+
+    @property
+    def size(self) -> int:
+        """Unknowns."""
+        return self.effects.tree.size
 
     def refill(self, description: Description) -> bool:
         """Become the robot of a description of the same kind; False if that has to be compiled."""
@@ -78,7 +84,7 @@ class Pool:
         with self._lock:
             while self._returned:
                 self._kept[self._returned.popleft()] = None
-            while len(self._kept) > MOST_KEPT:
+            while _are_many(self._kept):
                 self._kept.popitem(last=False)
             found = next((x for x in reversed(self._kept) if x.kind == kind), None)
             if found is not None:
@@ -86,11 +92,18 @@ class Pool:
             return found
 
     def give_back(self, robot: CompiledRobot) -> None:
-        """Keep a robot that nobody uses; may be called wherever memory is freed, so it takes no lock."""
-        if not robot.shared and robot.kind is not None and robot.effects.tree.size <= LARGEST:
-            self._returned.append(robot)
-            if len(self._returned) > MOST_KEPT:
+        """Keep a robot that nobody uses; takes no lock, for it is called wherever memory is freed."""
+        if robot.shared or robot.kind is None or _are_many([robot]):
+            return
+        self._returned.append(robot)
+        with suppress(IndexError):  # another thread may have taken them
+            while _are_many(list(self._returned)):
                 self._returned.popleft()
+
+
+def _are_many(robots: Collection[CompiledRobot]) -> bool:
+    """Whether robots are more than are kept."""
+    return len(robots) > MOST_KEPT or sum(robot.size for robot in robots) > MOST_UNKNOWNS
 
 
 def _kind(description: Description, formulations: Mapping[str, Formulation]) -> Hashable | None:

@@ -141,14 +141,17 @@ class Tree:
         self.parts.append(part)
 
     def refill(self, description: Description) -> bool:
-        """Take over the numbers of a description of the same kind, see `Term.refill`; False if a part has
-        to be compiled anew.
+        """Take over the numbers of a description of the same kind, see `Term.refill`.
+
+        False if a part has to be compiled anew.
         """
         self.description = description
         for name in _NUMBERS:
             vars(self).pop(name, None)
         return not self.drivers and all(
-            part.refill(source, description.with_breaks(source) if part.rod else None)
+            part.refill(
+                source, description.with_breaks(source) if isinstance(source, Rod) else None
+            )
             for part, source in zip(self.parts, self._sources(), strict=True)
         )
 

@@ -136,7 +136,7 @@ class Stepper(Equations):
         self.begin_motion(v, Inputs(self.before, inputs.drive))
 
     def refill(self) -> bool:
-        """Take over the numbers of the robot, which were given anew; False if it has to be made anew."""
+        """Take over the numbers of the robot, which has others now; False if it has to be made anew."""
         return False
 
     @abstractmethod

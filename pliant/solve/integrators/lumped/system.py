@@ -67,9 +67,7 @@ class LumpedRobot:
         """Take over the numbers of the robot, which were given anew."""
         self.work.refill()
         self.nodes.refill()
-        self.quiet[...] = self.effects.numbers(
-            dict.fromkeys(self.tree.description.inputs(), 0.0)
-        )
+        self.quiet[...] = self.effects.numbers(dict.fromkeys(self.tree.description.inputs(), 0.0))
         self.set_laws()
 
     def moment(self, moving: bool) -> Moment:
