@@ -153,7 +153,7 @@ class OneSidedEBAMap(EBAMap):
 
     def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
-        return before, 2.0 * place_in_elements(self.borders, before)[2]
+        return super().rigid_pieces(before)[0], 2.0 * place_in_elements(self.borders, before)[2]
 
     def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""

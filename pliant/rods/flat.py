@@ -80,6 +80,9 @@ class FlatMap(KernelMap):
     def mass_rule(self) -> tuple[Array, Array]:
         return self._space.mass_rule()
 
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return self._space.rigid_pieces(s)
+
     def strain_rule(self) -> tuple[Array, Array]:
         return self._space.strain_rule()
 
