@@ -109,7 +109,9 @@ def test_a_rod_whose_radius_climbs_within_a_hair_has_its_weight(
     def radius(s: float) -> float:
         return 0.012 if s < start else 0.006
 
-    table = pl.Table([0.0, start, end, LENGTH], [0.012, 0.012, 0.006, 0.006]) if place < 1.0 else None
+    table = (
+        pl.Table([0.0, start, end, LENGTH], [0.012, 0.012, 0.006, 0.006]) if place < 1.0 else None
+    )
     robot = pl.Robot(gravity=(0.0, 0.0, -0.02))
     robot.add_rod("arm", LENGTH, pl.Circle(table or radius), MATERIAL, pl.along("x"))
     step = 0.5 * (start + end)
