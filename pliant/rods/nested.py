@@ -125,7 +125,7 @@ class NestedConfiguration(Configuration):
         self.host = host.configuration()
         self.extra = self.q[host.nq :]
         (E, n), m, p = host.elements.shape, host.m, own.p
-        self.x, self.q_host = np.zeros(6 + host.nv), np.zeros(host.nq)
+        self.x = np.zeros(6 + host.nv)
         self.y, self.r = np.zeros((E, m)), np.zeros((E, n))
         self.rest = np.zeros((E, p))
         self.K, self.lifted = np.zeros((E, m, m)), np.zeros((E, n, n))

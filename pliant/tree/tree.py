@@ -36,10 +36,10 @@ from pliant.model import (
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.nested import NestedMap
 from pliant.rods.rigid import RigidMap
-from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
 from pliant.tree.couplings import Couplings, Station
 from pliant.tree.drivers import Driver, drivers_of
+from pliant.tree.joint_kernels import base_twist
 from pliant.tree.part import Part
 from pliant.tree.state import State
 
