@@ -118,7 +118,7 @@ class Link(Effect):
         return Same((self.section, self.material, self.strain_damping))
 
     def doubts(self, description: Description) -> Iterator[str]:
-        """Yield what is implausible about its section and material, once for all links that share them."""
+        """Yield what is implausible about its section and material, once for links that share them."""
         size = sum(rod.length for rod in description.rods.values()) or math.inf
         found = list(link_doubts(_unit_rod(self._matter), size))
         if found:

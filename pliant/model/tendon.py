@@ -12,8 +12,8 @@ from pliant.model.checks import refuse
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, holds, quantity
 from pliant.model.places import Frame
-from pliant.model.reel import reel
 from pliant.model.plausible import pull_doubts
+from pliant.model.reel import reel
 from pliant.model.registry import Effect, Part
 from pliant.model.via_points import ViaPoint, ViaPoints, points_of
 
