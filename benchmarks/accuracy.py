@@ -1,11 +1,11 @@
 """`accuracy=1e-3` with nothing else chosen: how many random robots are off by more, and unwarned.
 
-Run ``python benchmarks/accuracy.py [--seed 0] [--count 200] [--references FOLDER]``. Half of the robots
-are soft, half stiff; of each half are equilibria and motions from rest. The truth of an equilibrium is a
-fine solution in at least 40 load steps. That of a motion is the first of a list, of spectral elements
-with `Explicit` or of splines with `Radau`, that is nearer to a coarser one than a fifth of the accuracy.
-Robots without such a truth, or whose truth takes longer than PATIENCE, are counted apart. Truths take
-most of the time: a folder keeps them for the next run.
+Run ``python benchmarks/accuracy.py [--seed 0] [--count 200] [--references FOLDER]``. Half of the
+robots are soft, half stiff; of each half are equilibria and motions from rest. The truth of an
+equilibrium is a fine solution in at least 40 load steps. That of a motion is the first of a list, of
+spectral elements with `Explicit` or of splines with `Radau`, that is nearer to a coarser one than a
+fifth of the accuracy. Robots without such a truth, or whose truth takes longer than PATIENCE, are
+counted apart. Truths take most of the time: a folder keeps them for the next run.
 """
 
 from __future__ import annotations

@@ -24,14 +24,12 @@ COUNTS = (40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)
 LOOKS = 1000
 """Times between the first intervals at which inputs are looked at, at irregular distances."""
 STRAIGHT = 1.0
-"""Mean distance of an input from straight pieces over its mean distance from its median, relative to the
-accuracy.
-"""
+"""Mean distance of an input from straight pieces over that from its median, per accuracy."""
 
 
 def input_intervals(inputs: Inputs, duration: float, accuracy: float) -> int:
-    """Even intervals of `duration` seconds in which all inputs are nearly straight lines; warns of those
-    that are not in the shortest ones.
+    """Even intervals of `duration` seconds in which all inputs are nearly straight lines; warns of
+    those that are not in the shortest ones.
     """
     if not inputs.moving:
         return STEADY
@@ -48,9 +46,9 @@ def input_intervals(inputs: Inputs, duration: float, accuracy: float) -> int:
             return count
     name = max(bent, key=lambda item: bent[item])
     text = (
-        f"input {name!r} changes faster than {duration / count:.2g} s: what it does within that time is "
-        "not carried by the motion, nor is it in the estimated error. Make it smoother, or simulate a "
-        "shorter time."
+        f"input {name!r} changes faster than {duration / count:.2g} s: what it does within that time "
+        "is not carried by the motion, nor is it in the estimated error. Make it smoother, or simulate "
+        "a shorter time."
     )
     warnings.warn(text, ResolutionWarning, stacklevel=6)
     return count
@@ -59,8 +57,8 @@ def input_intervals(inputs: Inputs, duration: float, accuracy: float) -> int:
 def bends(
     ends: Array, known: Mapping[str, Any], looks: Array, seen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Mean distance of inputs `seen` at times `looks` from lines between those at `ends`, over their mean
-    distance from their medians, by name.
+    """Mean distance of inputs `seen` at times `looks` from lines between those at `ends`, over that
+    from their medians, by name.
     """
     found = dict.fromkeys(seen, 0.0)
     for name, values in seen.items():

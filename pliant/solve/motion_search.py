@@ -66,7 +66,7 @@ SMOOTH = 4.0
 FINEST_FIRST = 16
 """Most intervals of the first mesh on which explicit steps reach the end."""
 CLIMB = 1.5
-"""Factor of intervals from the third mesh on, at most: the order that coarse meshes show is no guide."""
+"""Factor of intervals from the third mesh on, at most: orders of coarse meshes are no guide."""
 HOPELESS = 10.0
 """Factor over the accuracy that the error is expected to have on the finest mesh, at which the search
 ends: motions that change as much from one fine mesh to the next as between coarse ones are chaotic."""

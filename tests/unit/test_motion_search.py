@@ -187,7 +187,9 @@ class Outputs:
         ((1e-2, 5e-3, 2.5e-3, 1.2e-3), False),  # first order, but near
     ],
 )
-def test_searches_end_where_finer_meshes_do_not_help(off: tuple[float, ...], hopeless: bool) -> None:
+def test_searches_end_where_finer_meshes_do_not_help(
+    off: tuple[float, ...], hopeless: bool
+) -> None:
     meshes = [
         Taken({"rod": pl.Spectral(3, n)}, 1.0, Outputs(), np.full((1, 1, 3), (-1) ** n * x))
         for n, x in zip((2, 4, 8, 16), (off[0], -off[1], off[2], -off[3]), strict=True)
