@@ -616,12 +616,10 @@ class CoordinateProblem(Problem):
 
     def centres(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Positions and velocities (B, 3) in the world of the centres of bodies that joints move."""
-        bodies = [
-            name
-            for name, x in self.description.bodies.items()
-            if x.joint is not None and x.joint.moves
-        ]
-        return self._moved_centres(*self._sampler.bodies(q, v, bodies))
+        bodies = self.moved_bodies
+        if not bodies:
+            return np.zeros((0, 3)), np.zeros((0, 3))
+        return self._moved_centres(*self._sampler.bodies(q, v, [body.name for body in bodies]))
 
     def joint(self, q: Array, part: str) -> Array:
         """Coordinates (nq,) of the joint by which a part hangs, none if it is fixed."""
