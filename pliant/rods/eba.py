@@ -73,6 +73,7 @@ class EBAMap(NodalMap):
     """The map of one rod under `EBA`: elements of two nodes with their strain in the middle."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def symbolic_coordinates(self, c: NodalConfiguration) -> Array:
         """Positions (3,) and unit quaternions (4,) of the nodes after the first, in the world."""
@@ -141,6 +142,7 @@ class OneSidedEBAMap(EBAMap):
     """Strains seen from the first node of each segment, and its inertia at the second one."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def mass_rule(self) -> tuple[Array, Array]:
         """The nodes after the first (S,), m, with the lengths of the segments before them (S,), m."""
@@ -148,7 +150,7 @@ class OneSidedEBAMap(EBAMap):
 
     def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
-        return before, 2.0 * place_in_elements(self.borders, before)[2]
+        return super().rigid_pieces(before)[0], 2.0 * place_in_elements(self.borders, before)[2]
 
     def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""

@@ -78,6 +78,9 @@ class FlatMap(OnePassMap):
     def mass_rule(self) -> tuple[Array, Array]:
         return self._space.mass_rule()
 
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return self._space.rigid_pieces(s)
+
     def strain_rule(self) -> tuple[Array, Array]:
         return self._space.strain_rule()
 
@@ -171,6 +174,7 @@ class FlatNodes(FlatMap):
     """The map of a rod of nodes."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, space: NodalMap, normal: int) -> None:
         super().__init__(space, normal)
@@ -208,6 +212,7 @@ class FlatCurve(FlatMap):
     """The map of a cumulative curve, with the twists of its control poses as element variables."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, space: IncrementMap, normal: int) -> None:
         super().__init__(space, normal)

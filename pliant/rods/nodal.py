@@ -36,6 +36,8 @@ from pliant.rods.quadrature import gauss_per_span, gauss_points, spans_with_brea
 
 HAIR = 1e-13
 """Distance of stations from the borders between elements, in lengths of the rod."""
+_CLIMB, _STEEP = 1e-3, 0.01
+"""Part of the rod within which data climb as in a jump, and the relative change that counts as one."""
 _ITERATIONS, _EXACT = 20, 1e-12
 """Newton's method for the natural shape ends with a step of this size, rad and m."""
 
@@ -108,6 +110,7 @@ class NodalMap(PoseChainMap):
     """The map of one rod of nodes. x = (twist of node 0, ..., twist of node n)."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, order: int, elements: int, kind: int = EXP) -> None:
         self.order, self.kind = order, kind
@@ -149,6 +152,20 @@ class NodalMap(PoseChainMap):
         s[1:, 0] += HAIR * self.rod.length
         s[:-1, -1] -= HAIR * self.rod.length
         return s.ravel(), (half * w).ravel()
+
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        """Stations next to a border at which data jump or climb have a section farther inside.
+
+        A node there stands for a good part of its element. What is between is much shorter.
+        """
+        s = np.asarray(s, dtype=float)
+        element = place_in_elements(self.borders, s)[0]
+        start, end = self.borders[element], self.borders[element + 1]
+        room = np.minimum(_CLIMB * self.rod.length, 0.1 * (end - start))
+        inside = np.clip(s, start + room, end - room)
+        here, there = self.rod.inertia(s), self.rod.inertia(inside)
+        steep = np.abs(here - there) > _STEEP * np.maximum(here, there)
+        return np.where(steep.any(axis=1), inside, s), np.zeros(len(s))
 
     def strain_rule(self) -> tuple[Array, Array]:
         """`order` Gauss points an element: stations (S,), m, and weights (S, 6), m."""
