@@ -242,8 +242,8 @@ class _Reader:
             self._refuse("repeats itself through its *aliases without end; write the entries out")
         if self.count > MAX_ENTRIES:
             self._refuse(
-                f"has more than {MAX_ENTRIES} numbers and entries, with those that its *aliases repeat; "
-                "put long tables into CSV files"
+                f"has more than {MAX_ENTRIES} numbers and entries, with those that its *aliases "
+                "repeat; put long tables into CSV files"
             )
         self.source.places.setdefault(path, self._spot(node))
         if isinstance(node, ScalarNode):

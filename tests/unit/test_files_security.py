@@ -222,7 +222,9 @@ def test_hostile_files_are_refused_with_few_words(tmp_path: Path, name: str) -> 
 def test_long_lists_with_a_dash_for_each_number_need_no_parser(tmp_path: Path, dash: str) -> None:
     file, count = tmp_path / "robot.yaml", 20_001
     column = "".join(f"\n        {dash}{0.001 * k:.4f}" for k in range(count))
-    file.write_text(f"{ROBOT}inputs:\n  push:\n    table:\n      t:{column}\n      values:{column}\n")
+    file.write_text(
+        f"{ROBOT}inputs:\n  push:\n    table:\n      t:{column}\n      values:{column}\n"
+    )
     assert len(pl.Robot.from_file(file).inputs["push"].t) == count
 
 
