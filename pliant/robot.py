@@ -1142,7 +1142,8 @@ class Robot:
             times = np.linspace(0.0, whole, OUTPUTS)
         begin, velocity, joints = start
         rods = self.description.rods
-        mesh = choose_formulations(self.description, formulation or first_mesh(rods))
+        weight = float(np.linalg.norm(self.description.gravity))
+        mesh = choose_formulations(self.description, formulation or first_mesh(rods, gravity=weight))
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
