@@ -109,7 +109,7 @@ def explicit_steps(problem: Problem, duration: float, dt: float) -> float:
     """Steps of `Explicit` on the mesh of a problem; infinite if it cannot be taken."""
     from pliant.solve.integrators.explicit import ExplicitStepper
 
-    effects: Any = getattr(problem, "effects", None)
+    effects: Any = getattr(problem, "effects_for_now", None)
     if effects is None or not problem.description.rods:
         return math.inf
     method = explicit_method()
@@ -124,5 +124,5 @@ def explicit_steps(problem: Problem, duration: float, dt: float) -> float:
 
 def stations(problem: Problem) -> int:
     """Strain stations of all rods."""
-    tree: Any = getattr(problem, "tree", None)
-    return 0 if tree is None else sum(len(part.strain_s) for part in tree.parts)
+    effects: Any = getattr(problem, "effects_for_now", None)
+    return 0 if effects is None else sum(len(part.strain_s) for part in effects.tree.parts)

@@ -31,12 +31,13 @@ class EnergyWatch:
         self.known = np.zeros((2, len(robots)))
         """Balances of the last look, and the largest kinetic energies so far, J."""
         self._energies = np.zeros((2, len(robots)))
-        self._least = np.array([_negligible(robot) for robot in robots])
+        self._robots, self._least = robots, np.zeros(len(robots))
         self._program: tuple[Scheme, Program] | None = None
 
     def start(self, scheme: Scheme, states: Sequence[State]) -> None:
         """Begin where the steps of a scheme are; states : the robots there."""
         self.known[...] = self._look(scheme, states)
+        self._least[...] = [_negligible(robot) for robot in self._robots]
 
     def _look(self, scheme: Scheme, states: Sequence[State]) -> Array:
         """Energy balances and kinetic energies (2, R), J."""
