@@ -1143,7 +1143,9 @@ class Robot:
         begin, velocity, joints = start
         rods = self.description.rods
         weight = float(np.linalg.norm(self.description.gravity))
-        mesh = choose_formulations(self.description, formulation or first_mesh(rods, gravity=weight))
+        mesh = choose_formulations(
+            self.description, formulation or first_mesh(rods, gravity=weight)
+        )
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
