@@ -1142,10 +1142,7 @@ class Robot:
             times = np.linspace(0.0, whole, OUTPUTS)
         begin, velocity, joints = start
         rods = self.description.rods
-        weight = float(np.linalg.norm(self.description.gravity))
-        mesh = choose_formulations(
-            self.description, formulation or first_mesh(rods, gravity=weight)
-        )
+        mesh = choose_formulations(self.description, formulation or first_mesh(self.description))
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
@@ -1167,7 +1164,7 @@ class Robot:
                 return search.find_by(mesh, given_method(integrator))
             problem = self._compiler.compiled(mesh)
             smooth = choose_formulations(
-                self.description, formulation or first_mesh(rods, lumped=False)
+                self.description, formulation or first_mesh(self.description, False)
             )
             return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
         except InterruptedSearchError as ended:

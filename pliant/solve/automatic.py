@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import ResolutionWarning, Rod
+from pliant.model import Description, ResolutionWarning, Rod
 from pliant.model.plausible import scale_of
 from pliant.model.telling import untold
 from pliant.rods.contract import RodModel
@@ -92,15 +92,14 @@ def refine(
     return result
 
 
-def first_mesh(
-    rods: Mapping[str, Rod], lumped: bool = True, gravity: float = 0.0
-) -> dict[str, RodModel]:
+def first_mesh(description: Description, lumped: bool = True) -> dict[str, RodModel]:
     """The first mesh of a motion, by name of the rod, where a rod has no formulation of its own.
 
     lumped : whether inertia is to be lumped at nodes, for explicit steps; else a smooth curve, which
-    turns far within a step.  gravity : m/s^2; heavy soft rods fold, which takes more than two elements.
+    turns far within a step. Heavy soft rods fold, which takes more than two elements.
     """
     found: dict[str, RodModel] = {}
+    rods, gravity = description.rods, float(np.linalg.norm(description.gravity))
     folds = min((_folds(rod, gravity) for rod in rods.values()), default=0.0)
     first = max(count for count in RUNGS if count <= max(FIRST, folds))
     for name, rod in rods.items():
@@ -112,6 +111,6 @@ def first_mesh(
 
 
 def _folds(rod: Rod, gravity: float) -> float:
-    """Length of a rod over that at which its weight bends it by about a radian."""
+    """Elements for the folds of a rod in a gravity, m/s^2."""
     scale = scale_of(rod)
     return HEAVY * scale.length * float(np.cbrt(scale.mass * gravity / scale.bending))
