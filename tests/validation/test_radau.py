@@ -245,6 +245,7 @@ def test_steel_cantilever_within_a_twentieth_of_a_per_cent() -> None:
 def test_checkpoints_go_on_bit_by_bit(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "fall.nc"
     monkeypatch.setattr("pliant.solve.checkpoint.EVERY", 0.0)
+    monkeypatch.setattr("pliant.solve.dynamics._SHOWN", (10, 10))
 
     def run(**more: Any) -> pl.Motion:
         return falling().simulate(
