@@ -1032,7 +1032,7 @@ class Robot:
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
         formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
-        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
+        GeneralizedAlpha(0.8) where tendons squeeze rods that shear.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
