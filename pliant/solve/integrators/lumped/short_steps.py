@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pliant.model.checks import StepError
-from pliant.physics.contract import KernelTerm, Term
+from pliant.physics.contract import opposes
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import step_failed
@@ -25,12 +25,6 @@ _TURN = 0.1
 """Most that a node may turn in a step by the spin that it starts with, rad."""
 _MOST = 2**20
 """Steps for one dt from which on they are refused."""
-
-
-def _opposes(term: Term) -> bool:
-    """Whether a term may oppose velocities."""
-    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
-    return bool(getattr(term, "resists", own))
 
 
 def failed(h: float, reason: str) -> StepError:
@@ -54,21 +48,21 @@ class ShortSteps:
         accounts: Sequence[Array],
     ) -> None:
         self.system, self.pace = LumpedSystem(effects, works), Pace(h)
-        damped = any(_opposes(term) for item in effects for term in item.terms)
+        damped = any(opposes(term) for item in effects for term in item.terms)
         kinds = (Verlet, Chebyshev) if damped else (Leapfrog,)
         given = (self.system, self.pace, ends, accounts)
         self._schemes: list[Scheme] = [kind(*given) for kind in kinds]
         self.scheme = self._schemes[0]
         self._spectrum = Spectrum(self.system)
 
-    def choose(self, safety: float, books: bool) -> None:
+    def choose(self, safety: float, keeps_account: bool) -> None:
         """Choose scheme and length of the short steps from frequency, decay and spin where nodes are.
 
-        safety : length over the stability limit.  books : whether losses are accounted for.
+        safety : length over the stability limit.  keeps_account : whether losses are accounted for.
         """
         damping = self._damping()
         self.scheme = min(self._schemes, key=lambda scheme: scheme.evaluations(damping))
-        self.scheme.books = books
+        self.scheme.keeps_account = keeps_account
         longest, h = safety * self.scheme.most(damping), self.pace.h
         count = max(1, math.ceil(h * max(1.0 / longest, self.system.fastest_spin() / _TURN)))
         if count > _MOST:
