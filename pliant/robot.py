@@ -80,6 +80,7 @@ from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.events import Event, Watch, as_events
+from pliant.solve.input_times import input_intervals
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
@@ -87,7 +88,7 @@ from pliant.solve.motion_search import OUTPUTS, InterruptedSearchError, MotionSe
 from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.schedule import Inputs, as_inputs, check_input, check_values
 from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
@@ -1031,7 +1032,7 @@ class Robot:
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
         formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
-        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
+        GeneralizedAlpha(0.8) where tendons squeeze rods that shear.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
@@ -1141,7 +1142,7 @@ class Robot:
             times = np.linspace(0.0, whole, OUTPUTS)
         begin, velocity, joints = start
         rods = self.description.rods
-        mesh = choose_formulations(self.description, formulation or first_mesh(rods))
+        mesh = choose_formulations(self.description, formulation or first_mesh(self.description))
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
@@ -1155,14 +1156,15 @@ class Robot:
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
+        asked_of = Inputs(self.description, given, [], {})
+        straight = whole / input_intervals(asked_of, whole, wanted)
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, straight)
         try:
             if integrator is not None:
                 return search.find_by(mesh, given_method(integrator))
             problem = self._compiler.compiled(mesh)
             smooth = choose_formulations(
-                self.description, formulation or first_mesh(rods, lumped=False)
+                self.description, formulation or first_mesh(self.description, False)
             )
             return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
         except InterruptedSearchError as ended:

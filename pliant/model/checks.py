@@ -74,17 +74,18 @@ class ConvergenceError(PliantError, RuntimeError):
     """A solver stopped before it found a solution.
 
     ``last`` is the last good result (for example the equilibrium at the highest load that was
-    reached), or None.
+    reached), or None; ``reached`` the time up to which a motion came, s, else None.
     """
 
-    def __init__(self, message: str, last: object = None) -> None:
+    def __init__(self, message: str, last: object = None, reached: float | None = None) -> None:
         self.message = message
         self.last = last
+        self.reached = reached
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[ConvergenceError], tuple[object, ...]]:
         """Pickle with the last good result."""
-        return type(self), (self.message, self.last)
+        return type(self), (self.message, self.last, self.reached)
 
 
 class StepError(ConvergenceError):
@@ -432,12 +433,15 @@ def checked(method: Callable[P, T]) -> Callable[P, T]:
                 hint = did_you_mean(name, known)
                 raise DescriptionError(where, name, value, "an argument that it takes", hint)
         try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            among = f"among {', '.join(known)}"
-            raise DescriptionError(
-                where, "arguments", str(error), among, "correct the call"
-            ) from None
-        return method(*args, **kwargs)
+            return method(*args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                among = f"among {', '.join(known)}"
+                raise DescriptionError(
+                    where, "arguments", str(error), among, "correct the call"
+                ) from None
+            raise
 
     return call

@@ -26,9 +26,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.engine.arrays import clear, combine, copy
+from pliant.lie.tuples import Array, Ints
 from pliant.model import DescriptionError, Rod, refuse
 from pliant.model.fields import check_fields
 from pliant.rods.actuation import Actuation, OnStrains
@@ -36,8 +36,6 @@ from pliant.rods.actuation import Actuation, OnStrains
 if TYPE_CHECKING:
     from pliant.rods.lumped_nodes import LumpedNodes
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NO_TWISTS: Ints = np.zeros((0, 6), dtype=np.int64)
 NO_TURNS: Ints = np.zeros((0, 3), dtype=np.int64)
@@ -180,6 +178,10 @@ class RodMap(ABC):
     prescribed: Ints = np.zeros(0, dtype=np.int64)
     """Own coordinates (K,) in x that these inputs prescribe, counted without the base."""
 
+    refills: ClassVar[bool] = False
+    """Whether nothing in it depends on stiffness, damping and inertia, see `refill`; said by each class
+    for itself."""
+
     def __init__(self, rod: Rod, nv: int, nq: int | None = None) -> None:
         self.rod = rod
         self.nv = nv
@@ -191,6 +193,13 @@ class RodMap(ABC):
         """Arclengths (N + 1,) between which strains and their derivatives are smooth, m."""
         self.actuation: Actuation = OnStrains(self)
         """How chambers act on the element variables."""
+
+    def refill(self, rod: Rod) -> bool:
+        """Be the map of a rod that differs from its own in plain numbers of section and material only;
+        False if it cannot.
+        """
+        self.rod = rod
+        return bool(vars(type(self)).get("refills", False))
 
     # -- configuration -----------------------------------------------------------------------
 

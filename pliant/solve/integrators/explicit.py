@@ -37,6 +37,9 @@ _RUNGS = (0.6, 0.42, 0.3, 0.2)
 POLICY = Policy(iterations=1)
 
 
+_EXAMPLE = "0.9, where 1 is the stability limit"
+
+
 @dataclass(frozen=True)
 class Explicit(Integrator):
     """Explicit integrator for robots with lumped inertia: many cheap steps near their stability limit.
@@ -55,7 +58,7 @@ class Explicit(Integrator):
     safety : length of the first steps relative to the stability limit, between 0 and 1.
     """
 
-    safety: float = holds(Number(sign="positive", limits=(0.0, 1.0), example="0.9"), 0.9)
+    safety: float = holds(Number(example=_EXAMPLE, sign="positive", limits=(0.0, 1.0)), 0.9)
     halves: ClassVar[bool] = False
     moves_many: ClassVar[bool] = True
     flattens: ClassVar[bool] = False
@@ -110,11 +113,16 @@ class ExplicitStepper(Stepper):
         self._interpolates = self._heeds = False
         """Whether any outputs were wanted inside steps so far, and inputs that change."""
         self.counts[loops.KNOWS_LAST] = -1
-        self.watch, self.wait = EnergyWatch(1), np.zeros(2, dtype=np.int64)
+        self.watch, self.wait = EnergyWatch([effects]), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
         self.rung, self.shortened = np.zeros(1, dtype=np.int64), np.zeros(1)
         """How often the short steps were shortened, and when that was first, s."""
         self._start: list[Array] = []
+
+    def refill(self) -> bool:
+        self.workspace.refill()
+        self.system.refill()
+        return True
 
     # -- state -------------------------------------------------------------------------------
 
