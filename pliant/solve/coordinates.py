@@ -72,7 +72,7 @@ _NEAR = 5
 """Newton iterations in which an equilibrium near the start is found."""
 _ROUGH = 0.03
 """Estimated error of a shape over the length beyond which it is found by a finer grid: displacements
-are no longer small then, and the estimate of segments that are too long could be ten times too large."""
+are no longer small then, and segments that are too long were estimated ten times too large."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
