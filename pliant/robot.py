@@ -77,6 +77,7 @@ from pliant.solve.automatic import DEFAULT, first_mesh, refine
 from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
+from pliant.solve.controller_memory import Repeated
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.events import Event, Watch, as_events
@@ -114,15 +115,6 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         if isinstance(error.last, Trajectory):
             error.last = Motion(compiled, error.last, repr(method))
         raise
-
-
-def _require_dt_alone(**options: Any) -> None:
-    """Refuse what a motion with a given accuracy cannot have."""
-    for field, value in options.items():
-        checks.refuse(
-            value is not None, "simulate", field, value, "left out unless dt alone is given",
-            "give dt and no accuracy, or leave it out",
-        )  # fmt: skip
 
 
 def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
@@ -1034,7 +1026,8 @@ class Robot:
         and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
-        save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
+        save : a .nc file for checkpoints, one every few seconds, and for the motion at its end; with
+        ``accuracy`` for the motion only.
         resume : such a file of the same simulation, to go on from its checkpoint to the same motion,
         bit by bit.
         error : estimate the error of the motion by coarser ones, which take about half as long; the
@@ -1042,7 +1035,8 @@ class Robot:
         samples must be an even number of steps apart.
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
-        result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        result is `Motion.error`. What you give, dt, formulation or integrator, is kept. Controllers are
+        asked in all these motions and need their own rates; an event ends each of them.
         controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
         by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
         of them. What it returns acts until the next sample; an input that prescribes a motion goes
@@ -1055,12 +1049,16 @@ class Robot:
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            more = {"controllers": controllers, "events": events}
-            _require_dt_alone(save=save, resume=resume, error=error or None, **more)
-            return self._accurate_motion(
-                duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
-                (output_every, output_times, progress),
+            checks.refuse(
+                resume is not None, "simulate", "resume", resume, "left out unless dt alone is given",
+                "give the dt, formulation and integrator of the motion that was saved, and no accuracy",
             )  # fmt: skip
+            asked_by = None if controllers is None else Repeated(controller_pairs(controllers))
+            found = self._accurate_motion(
+                duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
+                (output_every, output_times, progress), asked_by, events,
+            )  # fmt: skip
+            return _saved(found, save)
         plan = self._motion_plan(
             make_clock(duration, dt, output_every, output_times),
             inputs, start, velocity, formulation, integrator, joints,
@@ -1122,6 +1120,8 @@ class Robot:
         formulation: Formulations | None,
         integrator: Integrator | None,
         outputs: tuple[Any, Any, Any],
+        controllers: Repeated | None,
+        events: Any,
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         asked = DEFAULT if accuracy is None else accuracy
@@ -1142,10 +1142,13 @@ class Robot:
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
+        laws = None if controllers is None else controllers.pairs
+
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
                     whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                    controllers=laws, events=events,
                 )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
@@ -1153,17 +1156,35 @@ class Robot:
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
         steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
+        planned = len(make_clock(whole, whole, every, times).outputs)
+        search = MotionSearch(
+            run,
+            rods,
+            bodies,
+            whole,
+            wanted,
+            dt,
+            chooses_mesh,
+            between,
+            steady,
+            planned,
+            controllers,
+        )
         try:
             if integrator is not None:
-                return search.find_by(mesh, given_method(integrator))
-            problem = self._compiler.compiled(mesh)
-            smooth = choose_formulations(
-                self.description, formulation or first_mesh(rods, lumped=False)
-            )
-            return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
+                found = search.find_by(mesh, given_method(integrator))
+            else:
+                problem = self._compiler.compiled(mesh)
+                smooth = choose_formulations(
+                    self.description, formulation or first_mesh(rods, lumped=False)
+                )
+                implicit = problem.integrator(None)
+                found = search.find(problem, implicit, smooth if chooses_mesh else mesh)
         except InterruptedSearchError as ended:
-            return ended.motion
+            found = ended.motion
+        if controllers is not None:
+            controllers.keep(found)
+        return found
 
     @checks.checked
     def stepper(

@@ -21,6 +21,7 @@ import numpy as np
 from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import MARGIN, finer, intervals, next_rung
+from pliant.solve.controller_memory import Repeated
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
 from pliant.solve.problem import Problem
@@ -98,7 +99,8 @@ class MotionSearch:
     run : see `Run`.  bodies : names of those that move on joints.  duration : s.
     methods : those that may be chosen, the cheapest one is.  level : given by the user, None if free.
     chooses_mesh : False where the user gave one.  between : time between outputs, s.
-    steady : whether no input changes in time.
+    steady : whether no input changes in time.  planned : output times, more than a motion has that an
+    event ends.  controllers : those of each motion, None if there are none.
     """
 
     run: Run
@@ -110,8 +112,12 @@ class MotionSearch:
     chooses_mesh: bool
     between: float
     steady: bool = False
+    planned: int | None = None
+    controllers: Repeated | None = None
 
     def __post_init__(self) -> None:
+        if self.controllers is not None:
+            self.between, self.steady = self.controllers.between(self.duration), False
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
         self.enough = MARGIN * self.accuracy * self.length
         self.began = time.perf_counter()
@@ -177,6 +183,8 @@ class MotionSearch:
         """
         free = late is not None and self.level is None
         meshes = [taken]
+        if not self.rods:  # rigid bodies have no mesh
+            return self._with_parts(taken.motion, self._none(taken), late)
         if not self.chooses_mesh:
             return self._with_parts(taken.motion, self._of_given(taken, method), late)
         while True:
@@ -215,14 +223,21 @@ class MotionSearch:
         key = (*map(repr, mesh.values()), method.by_length, level)
         if key in self._known:
             return self._known[key]
-        dt = method.dt(level, self.duration, self.steady)
-        motion = self.run(mesh, method.make(level), dt)
+        motion = self._run(mesh, method, level)
         if not motion.complete:
             raise InterruptedSearchError(self._what_there_is(mesh, motion))
         taken = self._known[key] = Taken(mesh, level, motion, self._shapes(motion))
         if self.finest is None or self.finest.intervals <= taken.intervals:
             self.finest = taken
         return taken
+
+    def _run(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Any:
+        dt = method.dt(level, self.duration, self.steady)
+        if self.controllers is None:
+            return self.run(mesh, method.make(level), dt)
+        if not method.by_length:
+            dt = self.between / math.ceil(self.between / dt)
+        return self.controllers.take(lambda: self.run(mesh, method.make(level), dt))
 
     def _by_tolerance(self, mesh: Mapping[str, RodModel], most: float, others: bool) -> Any:
         """The motion by steps that choose their length, from the first mesh for them on; None if they
@@ -350,12 +365,14 @@ class MotionSearch:
     # -- errors ------------------------------------------------------------------------------------
 
     def _shapes(self, motion: Any) -> Array:
-        """Positions (T, P, 3) of sections of all rods and of bodies, m."""
+        """Positions (T, P, 3) of sections of rods and of bodies, m; after an event the last ones."""
         found = [np.zeros((len(motion.t), 0, 3))]
         for name, rod in self.rods.items():
             found.append(motion.position(name, np.linspace(0.0, rod.length, SECTIONS)))
         found += [motion.pose(name)[:, None, :3, 3] for name in self.bodies]
-        return np.concatenate(found, axis=1)
+        shapes = np.concatenate(found, axis=1)
+        missing = max(0, (self.planned or 0) - len(shapes))
+        return np.pad(shapes, ((0, missing), (0, 0), (0, 0)), mode="edge")
 
     def _bend(self, taken: Taken) -> float:
         """Largest curvature of a rod in a motion, times its length, by the angles of chords."""
@@ -373,7 +390,7 @@ class MotionSearch:
         return np.asarray(apart.max(axis=1, initial=0.0))
 
     def _none(self, taken: Taken) -> Array:
-        return np.zeros(len(taken.motion.t))
+        return np.zeros(len(taken.shapes))
 
     def _late(self, coarse: Taken, fine: Taken, method: StepMethod) -> Array:
         """Error in time (T,) of the finer of two motions on one mesh, m."""
@@ -389,7 +406,7 @@ class MotionSearch:
     def _space(self, meshes: list[Taken]) -> Array:
         """Error (T,) of the last mesh, m."""
         if len(meshes) < 2:
-            return np.full(len(meshes[-1].motion.t), math.inf)
+            return np.full(len(meshes[-1].shapes), math.inf)
         before, last = meshes[-2:]
         ratio = (last.intervals / before.intervals) ** self._order(meshes)
         return self._distances(before, last) / (ratio - 1.0)
@@ -406,7 +423,7 @@ class MotionSearch:
         """The motion with its errors by the mesh and by the steps (T,), m, if one of them was found."""
         if not self.chooses_mesh and late is None:
             return motion
-        steps = np.zeros(len(motion.t)) if late is None else late
+        steps = np.zeros(len(space)) if late is None else late
         parts = (float(space.max(initial=0.0)), float(steps.max(initial=0.0)))
         return self._with_error(motion, space + steps, parts)
 
@@ -417,6 +434,8 @@ class MotionSearch:
         parts: tuple[float | None, float | None] = (None, None),
     ) -> Any:
         """The motion with its error (T,), m, and with a warning if that is too large."""
+        end = len(motion.t) - 1
+        total = np.append(total[:end], total[end:].max(initial=0.0))
         shape = float(total.max(initial=0.0))
         seconds = time.perf_counter() - self.began
         relative = shape / self.length
