@@ -325,6 +325,7 @@ class Robot:
         drive: str = "angle",
         shift: str | None = None,
         offset: ArrayLike = (0.0, 0.0),
+        tip_turns: bool | None = None,
         pose: ArrayLike | None = None,
         base: str | Frame | None = "world",
         formulation: RodModel | None = None,
@@ -346,8 +347,9 @@ class Robot:
         rotation : name of an input in radians, added to ``angle``; with ``drive="torque"`` it is the
         torque in N m that turns a base that is free to turn.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
-        along the others and does not turn. The outermost is then a rod.
+        along the others, and turns about its axis too if ``rotation`` is given. The outermost is a rod.
         offset : (x, y) of its axis in the sections of that rod, metres.
+        tip_turns : whether its tip turns against the centreline; None for no with ``shift``, else yes.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         tube = Tube(
@@ -364,6 +366,7 @@ class Robot:
             drive=drive,
             shift=shift,
             offset=offset,  # type: ignore[arg-type]
+            tip_turns=tip_turns,
         )
         return self.description.add(tube)
 

@@ -7,6 +7,7 @@ by cubic interpolation.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -135,10 +136,12 @@ class StrongSolver(ABC):
 
     totals : (2,) work done on the chain and energy lost since `begin`, J; weight has a potential.
     smallest : load step below which no equilibrium is expected.  growth : of load steps that converge.
+    attempts : at load levels after which it gives up, besides those that the largest step needs.
     """
 
     smallest: ClassVar[float]
     growth: ClassVar[float]
+    attempts: ClassVar[int] = 500
     failure: StepError | None = None
 
     def __init__(self, chain: Chain) -> None:
@@ -312,7 +315,9 @@ class StrongSolver(ABC):
         """
         largest = min(self._path.largest, 1.0 if watch is None else CAREFUL)
         level, step, falling, record = 0.0, largest, 0, self.record
+        left = self.attempts + math.ceil(4.0 / largest)
         while True:
+            left -= 1
             target, kept = min(1.0, level + step), self._keep()
             try:
                 state = self._reach(level, target)
@@ -331,6 +336,8 @@ class StrongSolver(ABC):
                 progress(level, record.iterations, record.residual)
             if level >= 1.0:
                 return state
+            if left <= 0:
+                raise self._give_up(level, "many load steps did not lead farther")
 
 
 @dataclass(frozen=True)

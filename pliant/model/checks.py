@@ -260,11 +260,21 @@ def whole_number(value: object) -> int | None:
         return None
 
 
-def count(part: str, field: str, value: object, least: int | None = None, remedy: str = "") -> int:
-    """Return ``value`` as an int of at least ``least``, if that is given."""
+def count(
+    part: str,
+    field: str,
+    value: object,
+    least: int | None = None,
+    remedy: str = "",
+    most: int | None = None,
+) -> int:
+    """Return ``value`` as an int from ``least`` to ``most``, as far as these are given."""
     whole = whole_number(value)
-    if whole is None or (least is not None and whole < least):
+    low, high = -math.inf if least is None else least, math.inf if most is None else most
+    if whole is None or not low <= whole <= high:
         limit = "" if least is None else f" of {least} or more"
+        if most is not None:
+            limit = f" from {low} to {most}"
         remedy = remedy or f"give e.g. {least}"
         raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
     return whole

@@ -7,12 +7,14 @@ which it was probably given.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pliant.model.places import Frame
 from pliant.model.section import Material, Stiffness
 
 if TYPE_CHECKING:
@@ -164,6 +166,15 @@ def _weight_doubts(rod: Rod, scale: Scale, gravity: float) -> Iterator[str]:
     yield f"it cannot carry its own weight ({number}); {text}"
 
 
+def link_doubts(rod: Rod, size: float) -> Iterator[str]:
+    """Yield what is implausible about a link, as a rod of its section, in a robot of some size (m)."""
+    radius, material = scale_of(rod).radius, rod.material
+    if radius > min(size, WIDEST):
+        text = meant(radius, _SIZES, 0.003 * min(size, WIDEST), "m")
+        yield f"its section has a half width of {radius:g} m, and the robot is not as long; {text}"
+    yield from () if material is None else _material_doubts(material)
+
+
 def wrench_doubts(label: str, rod: Rod, force: float, moment: float) -> Iterator[str]:
     """Yield what is implausible about a force (N) and a moment (N m) on a rod."""
     scale = scale_of(rod)
@@ -179,6 +190,18 @@ def wrench_doubts(label: str, rod: Rod, force: float, moment: float) -> Iterator
         yield (
             f"{label}: a moment of {moment:.4g} N m winds {rod.label} up by {bend:.3g} rad; {text}"
         )
+
+
+def pull_doubts(
+    label: str, path: Iterable[object], force: float, rods: Mapping[str, Rod]
+) -> Iterator[str]:
+    """Yield what is implausible about a force (N) along a path of frames and points, once."""
+    frames = [point for point in path if isinstance(point, Frame) and point.part in rods]
+    doubts = (
+        wrench_doubts(label, rods[at.part], force, force * float(np.linalg.norm(at.offset[:2])))
+        for at in frames
+    )
+    yield from islice(chain.from_iterable(doubts), 1)
 
 
 def pressure_doubts(

@@ -224,6 +224,11 @@ class ForceFields(Rows):
         compliance = self.compliance if share == 1.0 else share * self.compliance
         tangent.add(tangent.effects[self.number][2], compliance)
 
+    def add_excess(self, x: Array, out: Array) -> None:
+        """Add to out (total,) what only tangents have, the compliance of held strains, times x."""
+        forces = np.einsum("eij,ej->ei", self.compliance, x[self.numbers_of])
+        np.add.at(out, self.numbers_of, forces)
+
     def hold_rates(self, work: Work, h: float) -> None:
         if self.hard:
             work.parts[self.i].lag[:, self.part.field_rows] = 0.5 * h

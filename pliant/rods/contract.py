@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from pliant.engine.arrays import clear, combine, copy
 from pliant.model import DescriptionError, Rod, refuse
+from pliant.model.fields import check_fields
 from pliant.rods.actuation import Actuation, OnStrains
 
 if TYPE_CHECKING:
@@ -51,11 +52,7 @@ class Capabilities:
     theories: tuple[str, ...] = ("cosserat",)
     strain_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
-    statics: bool = True
-    dynamics: bool = True
     planar: bool = False
-    max_rotation: float = float("inf")
-    """Largest rotation (rad) between neighbouring coordinates that can be represented."""
     effects: tuple[str, ...] = EFFECTS
     """Which of EFFECTS it carries; a rod that needs another one is refused by name."""
     massless_rotation: bool = False
@@ -594,6 +591,16 @@ class RodModel:
     """Settings of a way to solve rods. Subclasses are frozen dataclasses with declared capabilities."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+
+    def __post_init__(self) -> None:
+        """Refuse settings that are not what their fields hold, see `pliant.model.fields`."""
+        if is_dataclass(self):
+            check_fields(self, self.label)
+
+    @property
+    def label(self) -> str:
+        """How error messages call it."""
+        return f"formulation {type(self).__name__}"
 
     @property
     def size(self) -> str | None:

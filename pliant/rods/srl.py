@@ -14,10 +14,10 @@ import numpy as np
 from pliant.lie import symbolic
 from pliant.lie.operators import EXP
 from pliant.model import Rod
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods.contract import Array, Capabilities, Formulation
 from pliant.rods.relative import RelativeMap
 from pliant.rods.relative_kernels import ZXY
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,14 @@ class SRL(Formulation):
         the segment as a rigid link with its middle at the joint.
     """
 
-    segments: int = 16
-    scheme: str = MIDPOINT
+    segments: int = holds(Whole(least=1, example="16"), 16)
+    scheme: str = holds(Choice(names=("midpoint", "one-sided")), "midpoint")
 
     capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
-    def __post_init__(self) -> None:
-        check_settings(self, scheme=(MIDPOINT, ONE_SIDED))
-
     def discretise(self, rod: Rod) -> RelativeMap:
         """The map of `rod` under these settings."""
-        if self.scheme == MIDPOINT:
+        if self.scheme == "midpoint":
             return SRLMap(rod, self.segments, EXP)
         return OneSidedSRLMap(rod, self.segments, ZXY)
 

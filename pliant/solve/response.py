@@ -24,6 +24,7 @@ from pliant.linalg.matrices import Sparse
 from pliant.model import ConvergenceError, Frame
 from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs
+from pliant.physics.force_fields import ForceFields
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array, Plan
 from pliant.solve.balance import balance
@@ -35,6 +36,8 @@ from pliant.tree.tangent import Tangent
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
+_ENOUGH = 1e-10
+"""Part of a displacement that may be left of what held strains have given way."""
 _STEP = 1e-5
 """Relative difference of an input. The effects that come with Pliant are linear in theirs."""
 
@@ -46,6 +49,8 @@ class Response:
         self.solver, self.effects = solver, solver.effects
         self.tree = solver.effects.tree
         self._work = Work(self.tree)
+        fields = [term for term in self.effects.terms if isinstance(term, ForceFields)]
+        self._held = [term for term in fields if term.hard]
         self._u, self._z = np.zeros(self.effects.inputs), np.zeros(self.tree.total)
         self._forces: dict[tuple[int, tuple[int, ...]], Program] = {}
         self._frames: dict[tuple[int, Frame], tuple[Any, Array, Array, Program]] = {}
@@ -72,9 +77,22 @@ class Response:
         return self.equations.state
 
     def solve(self, forces: Array) -> Array:
-        """Displacements (total,) under generalised forces (size,), with prescribed joints held."""
+        """Displacements (total,) under generalised forces (size,), with prescribed joints held.
+
+        The compliance that tangents have where strains are held is taken off again.
+        """
+        size, moved = self.tree.size, np.inf
         x = np.zeros(self.tree.total)
-        x[: self.tree.size] = self.equations.matrix.solve(forces)
+        x[:size] = change = self.equations.matrix.solve(forces)
+        while self._held and moved > _ENOUGH * np.linalg.norm(x):
+            excess = np.zeros(self.tree.total)
+            for fields in self._held:
+                fields.add_excess(change, excess)
+            change = self.equations.matrix.solve(excess[:size])
+            if not np.linalg.norm(change) < 0.5 * moved:
+                break
+            x[:size] += change
+            moved = float(np.linalg.norm(change))
         return x
 
     # -- inputs ----------------------------------------------------------------------------------

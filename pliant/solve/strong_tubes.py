@@ -127,6 +127,8 @@ class TubeProblem(Problem):
         for tube in self.members:
             if isinstance(tube, Tube) and tube.shift is not None:
                 self._refuse(tube.label, "shift", tube.shift, f"left out with {name}")
+            if isinstance(tube, Tube) and tube.tip_is_fixed:
+                self._refuse(tube.label, "tip_turns", False, f"left out with {name}")
             if isinstance(tube, Tube) and tube.drive == "torque":
                 self._refuse(tube.label, "drive", tube.drive, f"'angle' with {name}")
         for effect in self.description.of(Effect).values():

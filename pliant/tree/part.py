@@ -24,6 +24,9 @@ class Part:
     a section at `point_s` and a constant pose `point_X` in it.
     """
 
+    of_tubes = 0
+    """How many of the inertial stations after the mass rule are sections of nested tubes."""
+
     def __init__(
         self,
         source: Rod | Body,

@@ -31,15 +31,15 @@ from pliant.model import (
     centreline,
     is_inner,
     nest_of,
-    turns,
+    slides,
 )
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.nested import NestedMap
 from pliant.rods.rigid import RigidMap
-from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
 from pliant.tree.couplings import Couplings, Station
 from pliant.tree.drivers import Driver, drivers_of
+from pliant.tree.joint_kernels import base_twist
 from pliant.tree.part import Part
 from pliant.tree.state import State
 
@@ -127,15 +127,14 @@ class Tree:
         rod_map = NestedMap(centre, discretise(centre, formulation))
         part = Part(centre, rod_map, joint, parent, formulation.capabilities)
         for k, rod in enumerate(nest):
-            first, pose = (rod_map.station(k) if isinstance(rod, Tube) else 0.0), np.eye(4)
+            first = rod_map.station(k) if isinstance(rod, Tube) else 0.0
+            self._places[rod.name] = (len(self.parts), first, np.eye(4))
             if isinstance(rod, Tube):
-                pose[:2, 3] = rod.offset
-            self._places[rod.name] = (len(self.parts), first, pose)
-            if isinstance(rod, Tube):
-                row = 2 if turns(rod) else 5
+                own = np.ones(6) if slides(rod) else np.eye(6)[2]  # the rest is the centreline's
                 s, w = rod_map.tube_rule(k, SPIN_POINTS)
-                for at, value in zip(s, rod.inertia(s - first)[:, row] * w, strict=True):
-                    part.add_inertia(float(at), np.eye(4), value * np.eye(6)[row])
+                for at, inertia in zip(s, rod.inertia(s - first) * w[:, None], strict=True):
+                    part.add_inertia(float(at), np.eye(4), inertia * own)
+        part.of_tubes = len(part.M) - len(part.mass_w)
         self.parts.append(part)
 
     def same_maps(self, other: Tree) -> bool:

@@ -27,6 +27,7 @@ from pliant.linalg.scatter import largest, norms
 from pliant.linalg.sparse_factor import ENOUGH
 from pliant.model import Rod
 from pliant.model.checks import StepError
+from pliant.model.fields import check_fields
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, Ints, RodModel
 from pliant.solve.newton import Equations, negate
@@ -62,7 +63,7 @@ class Stepper(Equations):
     nodes: ClassVar[Array] = np.ones(1)
     """Parts (S,) of a step after which inputs are asked, the last one 1: a row of inputs (S W,) has
     those of the end first, then the others."""
-    books: bool = True
+    keeps_account: bool = True
     """Whether energy is accounted for; it costs time."""
     hint: str = "a smaller dt"
     """What to try where a step fails."""
@@ -456,6 +457,10 @@ class Stepper(Equations):
 class Integrator(ABC):
     """Settings of an integrator."""
 
+    def __post_init__(self) -> None:
+        """Refuse settings that are not what their fields hold, see `pliant.model.fields`."""
+        check_fields(self, f"integrator {type(self).__name__}")
+
     variational: ClassVar[bool] = False
     halves: ClassVar[bool] = True
     """Whether a step that fails is worth two of half its length: not if it fails by instability."""
@@ -527,7 +532,7 @@ class Integrator(ABC):
         return self.stepper(effects, h)
 
     @contextmanager
-    def borrowed(self, effects: Effects, h: float, books: bool = True) -> Iterator[Stepper]:
+    def borrowed(self, effects: Effects, h: float, keeps_account: bool = True) -> Iterator[Stepper]:
         """A stepper that may have served before, so that its programs are recorded.
 
         It is kept for the next motion unless this one fails.
@@ -535,13 +540,13 @@ class Integrator(ABC):
         idle: deque[Stepper] = deque()
         family = self.family
         if isinstance(family, Hashable):
-            idle = effects.idle.setdefault((family, h, books), deque(maxlen=_IDLE))
+            idle = effects.idle.setdefault((family, h, keeps_account), deque(maxlen=_IDLE))
         try:
             stepper = idle.pop()
             self.adjust(stepper)
         except IndexError:
             stepper = self.stepper(effects, h)
-            stepper.books = books
+            stepper.keeps_account = keeps_account
         yield stepper
         if len(effects.idle) > _KINDS:
             effects.idle.clear()

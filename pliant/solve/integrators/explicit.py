@@ -19,7 +19,7 @@ from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.newton import Policy
 from pliant.engine.program import Program, ask, record, run
 from pliant.model import DescriptionError, Rod
-from pliant.model.checks import number
+from pliant.model.fields import Number, holds
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, RodModel
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
@@ -55,19 +55,11 @@ class Explicit(Integrator):
     safety : length of the first steps relative to the stability limit, between 0 and 1.
     """
 
-    safety: float = 0.9
+    safety: float = holds(Number(sign="positive", limits=(0.0, 1.0), example="0.9"), 0.9)
     halves: ClassVar[bool] = False
     moves_many: ClassVar[bool] = True
     flattens: ClassVar[bool] = False
     """It finds planes by itself, also on its way."""
-
-    def __post_init__(self) -> None:
-        value = number("Explicit", "safety", self.safety, "", "give e.g. 0.9", "positive")
-        if value > 1.0:
-            raise DescriptionError(
-                "Explicit", "safety", self.safety, "at most 1, the stability limit", "give e.g. 0.9"
-            )
-        object.__setattr__(self, "safety", value)
 
     @property
     def order(self) -> int:
@@ -136,7 +128,7 @@ class ExplicitStepper(Stepper):
         self.rung[0], self.wait[1] = 0, 0
         self._choose_steps()
         self.scheme.process()
-        if self.books:
+        if self.keeps_account:
             self.watch.start(self.scheme, [self.a])
             self._keep_start()
 
@@ -158,7 +150,7 @@ class ExplicitStepper(Stepper):
     def _choose_steps(self) -> None:
         """Choose scheme and length of the short steps."""
         before = self.scheme
-        self.short.choose(self.safety, self.books)
+        self.short.choose(self.safety, self.keeps_account)
         if self.scheme is not before:
             self._forget_programs()
         self._set_steps(self.short_steps)
@@ -196,7 +188,7 @@ class ExplicitStepper(Stepper):
     def resume(self) -> None:
         super().resume()
         self._outputs.plan(np.zeros(0), self.short_steps)
-        if self.books:
+        if self.keeps_account:
             self._keep_start()
 
     # -- what a step is asked for ----------------------------------------------------------------
@@ -263,7 +255,7 @@ class ExplicitStepper(Stepper):
 
     def accept_step(self, a: State, b: State) -> None:
         copy(b.q, self.q)
-        if self.books:
+        if self.keeps_account:
             for term in self.system.robots[0].working:
                 ask(term.add_work_done, a, b, self.mean, self.account[:1])
             self.guides.add_kinetic(self.account, True)

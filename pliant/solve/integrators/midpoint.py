@@ -32,6 +32,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import ask, run
+from pliant.model.fields import Number, holds
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_between
 from pliant.solve.integrators.contract import Integrator, Stepper
@@ -52,7 +53,7 @@ class Midpoint(Integrator):
     tolerance : residual of a step relative to the momenta in play.
     """
 
-    tolerance: float = 3e-7
+    tolerance: float = holds(Number(sign="positive", example="3e-7"), 3e-7)
     variational: ClassVar[bool] = True
 
     def stepper(self, effects: Effects, h: float) -> Stepper:

@@ -233,12 +233,12 @@ class MomentumStepper(Stepper):
         """
         tree, effects = self.tree, self.effects
         put(self.left, tree.prescribed, self._leaving)
-        if self.books:
+        if self.keeps_account:
             self._account(a, b)
         self.arrive(a, b)
         arrived = self.workspace.residual
         run(leave_residual, self.left, tree.coordinates, effects.gap_rows, arrived)
-        if self.books and effects.one_sided:
+        if self.keeps_account and effects.one_sided:
             ends = (a, self.p), (b, arrived)
             self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:2])
         copy(arrived, self.p)
@@ -289,7 +289,7 @@ class MomentumStepper(Stepper):
         self.mass.set_momentum(b, v, owned)
         self.mass.add_row_impulses(b, owned)
         set_moved(self.effects, self._previous, self.q, moved)
-        share = 1.0 / self.h if self.books else 0.0
+        share = 1.0 / self.h if self.keeps_account else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)
 

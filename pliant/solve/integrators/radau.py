@@ -29,7 +29,7 @@ from pliant.engine.program import Shared, run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
 from pliant.model import DescriptionError
-from pliant.model.checks import count, number
+from pliant.model.fields import Number, Whole, holds
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
@@ -76,26 +76,12 @@ class Radau(Integrator):
     most : steps, rejected ones included, after which the motion is given up; None for any number.
     """
 
-    tolerance: float = 1e-4
-    largest: float | None = None
-    most: int | None = None
+    tolerance: float = holds(Number(limits=(1e-13, 0.1), example="1e-4"), 1e-4)
+    largest: float | None = holds(Number(unit="s", sign="positive", example="0.01"), None)
+    most: int | None = holds(Whole(least=1, example="10000"), None)
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     finer: ClassVar[str] = "a smaller tolerance"
     chooses_steps: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        found = number("Radau", "tolerance", self.tolerance, "", "give e.g. 1e-4", "positive")
-        if not 1e-13 <= found <= 0.1:
-            raise DescriptionError(
-                "Radau", "tolerance", self.tolerance,
-                "a part of the length between 1e-13 and 0.1", "give e.g. 1e-4",
-            )  # fmt: skip
-        object.__setattr__(self, "tolerance", found)
-        if self.largest is not None:
-            most = number("Radau", "largest", self.largest, "s", "give e.g. 0.01", "positive")
-            object.__setattr__(self, "largest", most)
-        if self.most is not None:
-            count("Radau", "most", self.most, 1, "give e.g. 10000")
 
     @property
     def damps(self) -> bool:
@@ -407,7 +393,7 @@ class RadauStepper(Stepper):
         set_rates(self.tree, self.inner[0], work, self.V[0], self.acc[0])
 
     def _accept(self, a: State, b: State) -> None:
-        if self.books:
+        if self.keeps_account:
             self.stage_account.add(a, b)
         copy(b.q, self.q)
         copy(self.v, self.inside.began)

@@ -61,14 +61,14 @@ class ShortSteps:
         self.scheme = self._schemes[0]
         self._spectrum = Spectrum(self.system)
 
-    def choose(self, safety: float, books: bool) -> None:
+    def choose(self, safety: float, keeps_account: bool) -> None:
         """Choose scheme and length of the short steps from frequency, decay and spin where nodes are.
 
-        safety : length over the stability limit.  books : whether losses are accounted for.
+        safety : length over the stability limit.  keeps_account : whether losses are accounted for.
         """
         damping = self._damping()
         self.scheme = min(self._schemes, key=lambda scheme: scheme.evaluations(damping))
-        self.scheme.books = books
+        self.scheme.keeps_account = keeps_account
         longest, h = safety * self.scheme.most(damping), self.pace.h
         count = max(1, math.ceil(h * max(1.0 / longest, self.system.fastest_spin() / _TURN)))
         if count > _MOST:
