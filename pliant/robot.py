@@ -117,6 +117,21 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         raise
 
 
+def _refuse_with_accuracy(dt: Any, resume: Any, changing: list[str]) -> None:
+    """Refuse what a motion for an accuracy cannot have.
+
+    changing : names of inputs with which the mesh moves.
+    """
+    checks.refuse(
+        resume is not None, "simulate", "resume", resume, "left out unless dt alone is given",
+        "give the dt, formulation and integrator of the motion that was saved, and no accuracy",
+    )  # fmt: skip
+    checks.refuse(
+        changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
+        "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
+    )  # fmt: skip
+
+
 def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
     """The motion, written to a file if there is one and the motion came to its end."""
     if path is not None and motion.complete:
@@ -1052,14 +1067,9 @@ class Robot:
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            checks.refuse(
-                resume is not None, "simulate", "resume", resume, "left out unless dt alone is given",
-                "give the dt, formulation and integrator of the motion that was saved, and no accuracy",
-            )  # fmt: skip
-            asked_by = None if controllers is None else Repeated(controller_pairs(controllers))
             found = self._accurate_motion(
                 duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
-                (output_every, output_times, progress), asked_by, events,
+                (output_every, output_times, progress), (controllers, events, resume),
             )  # fmt: skip
             return _saved(found, save)
         plan = self._motion_plan(
@@ -1123,18 +1133,15 @@ class Robot:
         formulation: Formulations | None,
         integrator: Integrator | None,
         outputs: tuple[Any, Any, Any],
-        controllers: Repeated | None,
-        events: Any,
+        more: tuple[Any, Any, Any],
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
+        laws, events, resume = more
+        controllers = None if laws is None else Repeated(controller_pairs(laws))
         asked = DEFAULT if accuracy is None else accuracy
         wanted = checks.accuracy("simulate", "accuracy", asked)
         given = {**self.inputs, **as_inputs(inputs)}
-        changing = self.changing_meshes(given)
-        checks.refuse(
-            changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
-            "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
-        )  # fmt: skip
+        _refuse_with_accuracy(dt, resume, self.changing_meshes(given))
         whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
         every, times, progress = outputs
         if every is None and times is None:
@@ -1145,13 +1152,11 @@ class Robot:
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
-        laws = None if controllers is None else controllers.pairs
-
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
                     whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
-                    controllers=laws, events=events,
+                    controllers=controllers and controllers.pairs, events=events,
                 )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
@@ -1161,33 +1166,30 @@ class Robot:
         steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
         planned = len(make_clock(whole, whole, every, times).outputs)
         search = MotionSearch(
-            run,
-            rods,
-            bodies,
-            whole,
-            wanted,
-            dt,
-            chooses_mesh,
-            between,
-            steady,
-            planned,
-            controllers,
-        )
-        try:
-            if integrator is not None:
-                found = search.find_by(mesh, given_method(integrator))
-            else:
-                problem = self._compiler.compiled(mesh)
-                smooth = choose_formulations(
-                    self.description, formulation or first_mesh(rods, lumped=False)
-                )
-                implicit = problem.integrator(None)
-                found = search.find(problem, implicit, smooth if chooses_mesh else mesh)
-        except InterruptedSearchError as ended:
-            found = ended.motion
+            run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady, planned, controllers
+        )  # fmt: skip
+        found = self._searched(search, mesh, formulation, integrator)
         if controllers is not None:
             controllers.keep(found)
         return found
+
+    def _searched(
+        self,
+        search: MotionSearch,
+        mesh: Mapping[str, RodModel],
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+    ) -> Motion:
+        """What a search finds from a first mesh on, also if it is interrupted."""
+        try:
+            if integrator is not None:
+                return search.find_by(mesh, given_method(integrator))
+            problem = self._compiler.compiled(mesh)
+            first = formulation or first_mesh(search.rods, lumped=False)
+            smooth = choose_formulations(self.description, first) if search.chooses_mesh else mesh
+            return search.find(problem, problem.integrator(None), smooth)
+        except InterruptedSearchError as ended:
+            return ended.motion
 
     @checks.checked
     def stepper(
