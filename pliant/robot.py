@@ -81,6 +81,7 @@ from pliant.solve.controller_memory import Repeated
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.events import Event, Watch, as_events
+from pliant.solve.input_times import input_intervals
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
@@ -88,7 +89,7 @@ from pliant.solve.motion_search import OUTPUTS, InterruptedSearchError, MotionSe
 from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.schedule import Inputs, as_inputs, check_input, check_values
 from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
@@ -1163,10 +1164,11 @@ class Robot:
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
         planned = len(make_clock(whole, whole, every, times).outputs)
+        asked_of = Inputs(self.description, given, [], {})
+        straight = whole / input_intervals(asked_of, whole, wanted)
         search = MotionSearch(
-            run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady, planned, controllers
+            run, rods, bodies, whole, wanted, dt, chooses_mesh, between, straight, planned, controllers
         )  # fmt: skip
         found = self._searched(search, mesh, formulation, integrator)
         if controllers is not None:

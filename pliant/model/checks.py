@@ -74,17 +74,18 @@ class ConvergenceError(PliantError, RuntimeError):
     """A solver stopped before it found a solution.
 
     ``last`` is the last good result (for example the equilibrium at the highest load that was
-    reached), or None.
+    reached), or None; ``reached`` the time up to which a motion came, s, else None.
     """
 
-    def __init__(self, message: str, last: object = None) -> None:
+    def __init__(self, message: str, last: object = None, reached: float | None = None) -> None:
         self.message = message
         self.last = last
+        self.reached = reached
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[ConvergenceError], tuple[object, ...]]:
         """Pickle with the last good result."""
-        return type(self), (self.message, self.last)
+        return type(self), (self.message, self.last, self.reached)
 
 
 class StepError(ConvergenceError):

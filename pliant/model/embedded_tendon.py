@@ -123,6 +123,7 @@ class EmbeddedTendon(Effect):
     chosen_by: ClassVar[str] = "along"
     word: ClassVar[str] = "tendon"
     on_strains: ClassVar[bool] = True
+    refilled: ClassVar[tuple[str, ...] | None] = ("tension",)
     place: ClassVar[int] = 8
     input_expected: ClassVar[str] = "one finite number, the tension in N"
     input_remedy: ClassVar[str] = "give e.g. 2.0"

@@ -132,6 +132,9 @@ class Entry(Described):
     """What results tell of it, such as its tension, with the unit of each."""
     least_gap: ClassVar[float] = 1e-9
     """Part of the length of a rod within which its breaks are one."""
+    refilled: ClassVar[tuple[str, ...] | None] = None
+    """Fields whose numbers a compiled robot can be given anew, see `Term.refill`; None if it has to be
+    compiled for each entry."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Register the class and the words for it."""

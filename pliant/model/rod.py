@@ -89,6 +89,7 @@ class Rod(Part):
 
     heading: ClassVar[str] = "rods"
     least_gap: ClassVar[float] = 1e-5
+    refilled: ClassVar[tuple[str, ...] | None] = ("section", "material")
     place: ClassVar[int] = 1
     points: ClassVar[tuple[float, ...]] = ()
     """Arclengths strictly inside the rod, increasing, at which other parts and effects act, m; set by

@@ -74,6 +74,7 @@ class Tube(Rod):
     tip_turns: bool | None = holds(Flag("whether its tip turns against the centreline"), None)
 
     heading: ClassVar[str] = "tubes"
+    refilled: ClassVar[tuple[str, ...] | None] = None
     place: ClassVar[int] = 2
     input_expected: ClassVar[str] = "one finite number, for it moves the base of a tube"
     pushed: ClassVar[float | None] = None

@@ -153,6 +153,15 @@ class Term:
     def close(self, tree: Tree) -> None:
         """Take over numbers once the tree is numbered."""
 
+    def refill(self, tree: Tree) -> bool:
+        """Take over the numbers of another robot of the same kind, which the tree has already; False if
+        the effect has to be compiled anew.
+
+        The robots differ in the numbers of `Entry.refilled` only, and in none that is zero in one of
+        them. Give arrays other values, for programs know where they are.
+        """
+        return False
+
     def doubts(self, tree: Tree) -> Iterator[str]:
         """Yield sentences about what is probably not meant, once the tree is closed."""
         return iter(())

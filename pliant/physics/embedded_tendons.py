@@ -42,6 +42,12 @@ class EmbeddedTension(KernelTerm):
         self.rest_length = self.measure(tree.rest)
         self._unit = [np.ones(len(c.rows)) for c in self.channels]
 
+    def refill(self, tree: Tree) -> bool:
+        tendon = tree.description.parts[self.tendon.name]
+        assert isinstance(tendon, EmbeddedTendon)
+        self.tendon = tendon
+        return True
+
     def numbers(self, value: Any) -> Array:
         return np.array([float(value)])
 

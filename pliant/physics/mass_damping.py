@@ -27,6 +27,10 @@ class MassDamping(KernelTerm):
         self.d = self.coefficient * part.M[: len(part.mass_w) + part.of_tubes]
         """(Q, 6): coefficient times inertia of its own, without that of bodies it carries."""
 
+    def refill(self, tree: Tree) -> bool:
+        self.d[...] = self.coefficient * self.part.M[: len(self.d)]
+        return True
+
     def act(self, m: Moment) -> None:
         if m.v is None:
             return

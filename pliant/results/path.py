@@ -133,7 +133,7 @@ class Path(ShapeResult, Saveable):
             else:
                 problem = self._compiled if point.mesh is None else point.mesh
                 assert isinstance(problem, CoordinateProblem)
-                found.append(judge(problem, solution)[0])
+                found.append(judge(problem.effects, solution)[0])
         return found
 
     @cached_property

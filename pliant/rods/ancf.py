@@ -108,6 +108,7 @@ class ANCFMap(KernelMap):
     """
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: ANCF) -> None:
         even = np.linspace(0.0, rod.length, settings.elements + 1)
@@ -137,6 +138,10 @@ class ANCFMap(KernelMap):
         self._modes = ForceBasis(
             values, index, 2 * count + 1, before, rows=(5,), rigid=self.inextensible
         )
+
+    def refill(self, rod: Rod) -> bool:
+        check_rod(rod, self.turn)
+        return super().refill(rod)
 
     def _number(self, count: int) -> Ints:
         """(E, m): base twist, then the entries of x of both nodes, -1 where the base holds them."""

@@ -175,9 +175,11 @@ class BSplineMap(IncrementMap):
     """The map of one rod under `BSpline`. x = (twist of g_0, ..., twist of g_n)."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: BSpline) -> None:
         k = settings.degree
+        self._settings = settings
         self.cumulative: Cumulative | None = None
         if settings.chained:
             self.cumulative = cumulative_basis(settings.basis, k)  # type: ignore[arg-type]
@@ -190,6 +192,11 @@ class BSplineMap(IncrementMap):
         mixed = k > 1 or rod.theory == "kirchhoff"
         before = 6 * np.arange(1, n + 1)
         self._modes = self.spline_force_basis(self.knots, before, _HELD[k]) if mixed else None
+
+    def refill(self, rod: Rod) -> bool:
+        graded = self._settings.knots == "graded"  # by the bending stiffness
+        same = not graded or np.array_equal(knots_with_breaks(rod, self._settings), self.knots)
+        return super().refill(rod) and same
 
     def in_plane(self, normal: int) -> RodMap | None:
         from pliant.rods.flat import FlatCurve

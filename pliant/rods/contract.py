@@ -180,6 +180,10 @@ class RodMap(ABC):
     prescribed: Ints = np.zeros(0, dtype=np.int64)
     """Own coordinates (K,) in x that these inputs prescribe, counted without the base."""
 
+    refills: ClassVar[bool] = False
+    """Whether nothing in it depends on stiffness, damping and inertia, see `refill`; said by each class
+    for itself."""
+
     def __init__(self, rod: Rod, nv: int, nq: int | None = None) -> None:
         self.rod = rod
         self.nv = nv
@@ -191,6 +195,13 @@ class RodMap(ABC):
         """Arclengths (N + 1,) between which strains and their derivatives are smooth, m."""
         self.actuation: Actuation = OnStrains(self)
         """How chambers act on the element variables."""
+
+    def refill(self, rod: Rod) -> bool:
+        """Be the map of a rod that differs from its own in plain numbers of section and material only;
+        False if it cannot.
+        """
+        self.rod = rod
+        return bool(vars(type(self)).get("refills", False))
 
     # -- configuration -----------------------------------------------------------------------
 

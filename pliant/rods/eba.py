@@ -73,6 +73,7 @@ class EBAMap(NodalMap):
     """The map of one rod under `EBA`: elements of two nodes with their strain in the middle."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def symbolic_coordinates(self, c: NodalConfiguration) -> Array:
         """Positions (3,) and unit quaternions (4,) of the nodes after the first, in the world."""
@@ -141,6 +142,7 @@ class OneSidedEBAMap(EBAMap):
     """Strains seen from the first node of each segment, and its inertia at the second one."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def mass_rule(self) -> tuple[Array, Array]:
         """The nodes after the first (S,), m, with the lengths of the segments before them (S,), m."""

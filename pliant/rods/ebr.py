@@ -44,6 +44,7 @@ class EBRMap(RelativeMap):
     """Beams that shift along the axes of their middles, where they have their mass."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         zero = np.zeros_like(t)
@@ -66,6 +67,7 @@ class OneSidedEBRMap(RelativeMap):
     """Beams that shift along the axes of their starts, with their mass at their ends."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         zero = np.zeros_like(t)

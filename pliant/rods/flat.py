@@ -174,6 +174,7 @@ class FlatNodes(FlatMap):
     """The map of a rod of nodes."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, space: NodalMap, normal: int) -> None:
         super().__init__(space, normal)
@@ -211,6 +212,7 @@ class FlatCurve(FlatMap):
     """The map of a cumulative curve, with the twists of its control poses as element variables."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, space: IncrementMap, normal: int) -> None:
         super().__init__(space, normal)

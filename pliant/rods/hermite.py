@@ -95,6 +95,7 @@ class HermiteMap(IncrementMap):
     """
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Hermite) -> None:
         even = np.linspace(0.0, rod.length, settings.elements + 1)

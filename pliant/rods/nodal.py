@@ -110,6 +110,7 @@ class NodalMap(PoseChainMap):
     """The map of one rod of nodes. x = (twist of node 0, ..., twist of node n)."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, order: int, elements: int, kind: int = EXP) -> None:
         self.order, self.kind = order, kind

@@ -105,6 +105,7 @@ class ROMMap(KernelMap):
     """
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, order: int, free: bool) -> None:
         self.order, self.free = order, free

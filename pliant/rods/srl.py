@@ -47,6 +47,7 @@ class SRLMap(RelativeMap):
     """Joints in the middle of the segments, their shift half-way between the frames of both links."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         beyond = t > 0.5
@@ -74,6 +75,7 @@ class OneSidedSRLMap(RelativeMap):
     """Joints at the ends of the segments, which are rigid links with their middles at the joints."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         one, zero = (t >= 1.0).astype(float), np.zeros_like(t)

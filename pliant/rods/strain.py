@@ -86,6 +86,7 @@ class StrainMap(KernelMap):
     """The map of one rod under `Strain`. q (segments, modes, rows), flat; rows 6, Kirchhoff 3."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Strain) -> None:
         self.order = settings.order

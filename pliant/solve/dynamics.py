@@ -495,5 +495,6 @@ def simulate(
     except PliantError as error:
         reached = run.done * clock.h
         text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
-        raise ConvergenceError(steps.explain(text, run.final[1]), run.trajectory(False)) from error
+        text, path = steps.explain(text, run.final[1]), run.trajectory(False)
+        raise ConvergenceError(text, path, reached) from error
     return run.trajectory(True)

@@ -75,6 +75,13 @@ class StaticSolver:
         self.response: Any = None
         """Storage for the derivatives of equilibria."""
 
+    def refill(self) -> None:
+        """Take over the numbers of the robot, which were given anew."""
+        self.work.refill()
+        self.response = None
+        for equations in self._equations.values():
+            equations.refill()
+
     def solve(
         self,
         target: Inputs,

@@ -107,16 +107,22 @@ class Sections:
         self.panels = make_panels(breaks, self.s, self.places)
         self.points = self._points()
         rod = part.rod
-        felt = np.any(part.strain_w > 0.0, axis=0)
-        self.felt = felt.astype(float)
+        self.felt = np.any(part.strain_w > 0.0, axis=0).astype(float)
         own = type(part.map).section_strain is not RodMap.section_strain
         self.seen = np.ones(6) if own else self.felt
         """Strains (6,) that may differ from those that balance asks for: 1 or 0."""
-        self.soft = np.zeros((S, 6)) if rod is None else felt / rod.stiffness(self.s)
+        self.soft = np.zeros((S, 6))
         """Compliance (S, 6) of the strains, zero for those that are held."""
+        self.refill()
+        self.natural = np.zeros((S, 6)) if rod is None else rod.natural_strain(self.s)
+
+    def refill(self) -> None:
+        """Take over the numbers of the part."""
+        part = self.part
+        if part.rod is not None:
+            self.soft[...] = self.felt / part.rod.stiffness(self.s)
         if part.rigid:
             self.soft[:, part.field_rows] = 0.0
-        self.natural = np.zeros((S, 6)) if rod is None else rod.natural_strain(self.s)
 
     def _acting(self) -> Acting:
         part, count = self.part, len(self.part.mass_w)

@@ -64,6 +64,11 @@ class StaticError:
         steps = self._respond, self._solve, self._measure
         self._programs = [Recurring(step) for step in steps]
 
+    def refill(self) -> None:
+        """Take over the numbers of the parts."""
+        for rod in self.sections:
+            rod.refill()
+
     def estimate(self) -> ShapeError:
         """The error of the equilibrium that was found last."""
         equations, matrix = self.equations, self.equations.matrix

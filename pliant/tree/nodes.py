@@ -166,6 +166,10 @@ class Nodes:
             found[part.parent][at] += A.T @ found[i][0] @ A
         return found
 
+    def refill(self) -> None:
+        """Take over the inertia of the parts, which was given anew."""
+        self.inertia = self._inertia()
+
     def renew(self) -> None:
         """Set the columns of the nodes from the poses."""
         for own in self.parts:

@@ -44,6 +44,8 @@ from pliant.tree.part import Part
 from pliant.tree.state import State
 
 _NONE = np.zeros(0, dtype=np.int64)
+_NUMBERS = ("heaviness", "stiffness", "bending", "_inertia_force")
+"""Properties of a tree that are kept and depend on what its parts are made of."""
 SPIN_POINTS = 3
 """Stations in each span of a tube at which it resists turning about or sliding along its axis."""
 
@@ -136,6 +138,26 @@ class Tree:
                     part.add_inertia(float(at), np.eye(4), inertia * own)
         part.of_tubes = len(part.M) - len(part.mass_w)
         self.parts.append(part)
+
+    def refill(self, description: Description) -> bool:
+        """Take over the numbers of a description of the same kind, see `Term.refill`.
+
+        False if a part has to be compiled anew.
+        """
+        self.description = description
+        for name in _NUMBERS:
+            vars(self).pop(name, None)
+        return not self.drivers and all(
+            part.refill(
+                source, description.with_breaks(source) if isinstance(source, Rod) else None
+            )
+            for part, source in zip(self.parts, self._sources(), strict=True)
+        )
+
+    def _sources(self) -> list[Rod | Body]:
+        """The parts of the description that have parts here, in their order."""
+        members = {**self.description.members(), **self.description.auxiliaries()}
+        return [members[part.name] for part in self.parts]
 
     def same_maps(self, other: Tree) -> bool:
         """Whether the maps of both have as many coordinates and the same breaks, part by part."""

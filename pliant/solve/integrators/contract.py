@@ -136,6 +136,10 @@ class Stepper(Equations):
             self.effects.remember(*where, v)
         self.begin_motion(v, Inputs(self.before, inputs.drive))
 
+    def refill(self) -> bool:
+        """Take over the numbers of the robot, which has others now; False if it has to be made anew."""
+        return False
+
     @abstractmethod
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         """Set what is known at the start of a motion at q with rates v (total,)."""

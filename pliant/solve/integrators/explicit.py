@@ -110,11 +110,16 @@ class ExplicitStepper(Stepper):
         self._interpolates = self._heeds = False
         """Whether any outputs were wanted inside steps so far, and inputs that change."""
         self.counts[loops.KNOWS_LAST] = -1
-        self.watch, self.wait = EnergyWatch(1), np.zeros(2, dtype=np.int64)
+        self.watch, self.wait = EnergyWatch([effects]), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
         self.rung, self.shortened = np.zeros(1, dtype=np.int64), np.zeros(1)
         """How often the short steps were shortened, and when that was first, s."""
         self._start: list[Array] = []
+
+    def refill(self) -> bool:
+        self.workspace.refill()
+        self.system.refill()
+        return True
 
     # -- state -------------------------------------------------------------------------------
 

@@ -203,6 +203,11 @@ class RadauStepper(Stepper):
         self.wanted[0] = tolerance
         self.numbers[loops.TOLERANCE] = self.tolerance = _SOLVED * tolerance
 
+    def refill(self) -> bool:
+        for work in (self.workspace, *self.works, self._norm):
+            work.refill()
+        return not self.effects.hard  # programs know the mass as it is
+
     def _set_inputs(self) -> None:
         """Room for the inputs at the end of the step, then at the stages before."""
         width, u = len(self.after), len(self.before)

@@ -96,7 +96,7 @@ class SideBySide(Steps):
         self.short = ShortSteps(effects, works, h, ends, list(self._accounts))
         self.system = self.short.system
         self._outputs = InsideOutputs(effects, _INSIDE)
-        self.watch = EnergyWatch(len(effects))
+        self.watch = EnergyWatch(effects)
         self._wait = 0
         self._states = [(State(x.tree), State(x.tree)) if self._busy(r) else None
                         for r, x in enumerate(effects)]  # fmt: skip
