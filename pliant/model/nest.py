@@ -88,10 +88,6 @@ class Centreline(Rod):
             found[..., 2] += np.where(inside, self.members[0].inertia(own)[..., 2], 0.0)
         return found
 
-    def mass_per_length(self, s: ArrayLike) -> Array:
-        """Return the mass per length (S,) of all tubes at s, kg/m."""
-        return self._sum("mass_per_length", s)
-
     def natural_strain(self, s: ArrayLike) -> Array:
         """Return the strain (S, 6) at which the tubes balance if none of them is turned."""
         where = np.asarray(s, dtype=float)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant.model.places import Frame
-from pliant.model.section import Material, Stiffness
+from pliant.model.section import Material
 
 if TYPE_CHECKING:
     from pliant.model.rod import Rod
@@ -64,7 +64,7 @@ def scale_of(rod: Rod) -> Scale:
     s = np.linspace(0.0, rod.length, 9)
     C, mass = rod.stiffness(s), rod.inertia(s)[:, 3]
     bending, axial = float(np.median(C[:, :2].min(axis=1))), float(np.median(C[:, 5]))
-    direct = isinstance(rod.section, Stiffness)
+    direct = rod.material is None
     radius = 2.0 * math.sqrt(bending / axial) if direct else float(rod.outline(s).max())
     return Scale(rod.length, radius, bending, axial, float(mass.mean()))
 
@@ -96,7 +96,7 @@ def rod_doubts(rod: Rod, gravity: float) -> Iterator[str]:
 
 def _size_doubts(rod: Rod, scale: Scale) -> Iterator[str]:
     L, r = scale.length, scale.radius
-    direct = isinstance(rod.section, Stiffness)
+    direct = rod.material is None
     slender = L / r
     if direct:
         if L > LONGEST:
@@ -210,12 +210,12 @@ def pressure_doubts(
     """Yield what is implausible about a chamber: pressure (Pa), area (m^2), arm and length (m)."""
     scale = scale_of(rod)
     whole = (2.0 * scale.radius) ** 2
-    if area > 25.0 * whole and not isinstance(rod.section, Stiffness):
+    if area > 25.0 * whole and rod.material is not None:
         units = {"mm^2": 1e-6, "cm^2": 1e-4}
         text = meant(area, units, 0.2 * whole, "m^2")
         yield f"{label}: area = {area:g} m^2 is larger than the section of {rod.label}; {text}"
         return
-    if arm > 10.0 * scale.radius and not isinstance(rod.section, Stiffness):
+    if arm > 10.0 * scale.radius and rod.material is not None:
         text = meant(arm, _SIZES, 0.5 * scale.radius, "m")
         yield f"{label}: offset = {arm:g} m is far outside the section of {rod.label}; {text}"
         return

@@ -349,6 +349,12 @@ class KernelTerm(Term):
         return float(out[0])
 
 
+def opposes(term: Term) -> bool:
+    """Whether a term may oppose velocities."""
+    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
+    return bool(getattr(term, "resists", own))
+
+
 class OwnTerm(Term):
     """A term with the input of an effect, if it has one; without, its law comes on with the loads.
 
@@ -407,6 +413,8 @@ class Rows(Term):
     one_sided: bool = False
     rubs: bool = False
     """Whether forces beside its rows depend on its multipliers, as friction does."""
+    eased: bool = False
+    """Whether its tangent has a compliance that its rows do not have, see `add_excess`."""
     label: str = ""
     """How error messages call it."""
     source: Any = None
@@ -424,6 +432,10 @@ class Rows(Term):
     def add_gaps(self, state: State, scale: float, out: Array) -> None:
         """Add scale times the gaps to its rows of out (total,)."""
         out[self.rows] += scale * self.gaps(state)
+
+    def add_excess(self, x: Array, out: Array) -> None:
+        """Add to out (total,) what only an `eased` tangent has, its compliance, times x (n,)."""
+        raise NotImplementedError
 
     def violations(self, state: State) -> Array:
         """What of the gaps (len(rows),) has to be closed."""

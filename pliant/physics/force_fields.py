@@ -43,7 +43,7 @@ class ForceFields(Rows):
         self.part = part = tree.parts[i]
         assert part.fields is not None
         self.fields = part.fields
-        self.hard = part.rigid
+        self.hard = self.eased = part.rigid
         E = len(part.map.elements)
         p, R = self.fields.index.shape[1], len(part.field_rows)
         self._count = (E, p, R)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.lie import se3, so3
-from pliant.model import Array, DescriptionError, Rod, check_suffix
+from pliant.model import Array, Rod, check_suffix
+from pliant.model.checks import count
 from pliant.results.export import (
     AXES,
     dataset,
@@ -89,11 +90,8 @@ class Equilibrium(Responsive, Saveable):
         return self._solution.q, None
 
     @cached_property
-    def _told_once(self) -> Mapping[str, Mapping[str, Any]]:
+    def _readings(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
         return self._compiled.readings(self._still)
-
-    def _readings(self) -> Mapping[str, Mapping[str, Any]]:
-        return self._told_once
 
     @cached_property
     def energy(self) -> dict[str, float]:
@@ -191,7 +189,7 @@ class Equilibrium(Responsive, Saveable):
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        told = [self._readings()]
+        told = [self._readings]
         effects, arrows = effect_shapes(self._compiled, q, inputs, tensions_of(self), told)
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
@@ -292,10 +290,7 @@ class Modes(Result, Saveable):
         body. These are small rotations (rad) and displacements (m) for unit
         modal mass, in the body frame of the section at equilibrium.
         """
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self):
-            raise DescriptionError(
-                "modes", "k", k, f"a whole number from 0 to {len(self) - 1}", "count from 0"
-            )
+        count("modes", "k", k, 0, "count from 0", len(self) - 1)
         return self.equilibrium._twists(part, s, [self._solution.vectors[:, k]])
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, DescriptionError, choice, finite_array, instance
+from pliant.model.checks import count
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.export import describe_formulation
 from pliant.results.responses import coordinates_of, frame_of, input_names, turned
@@ -74,11 +75,7 @@ class Linearisation(Result, Drawable):
         part, s : as for `Equilibrium.pose`. The motion is the real part of shape exp(eigenvalue t); the
         angle of an entry is its phase. The largest coordinate is one.
         """
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self.eigenvalues):
-            last = len(self.eigenvalues) - 1
-            raise DescriptionError(
-                "linearisation", "k", k, f"a whole number from 0 to {last}", "count from 0"
-            )
+        count("linearisation", "k", k, 0, "count from 0", len(self.eigenvalues) - 1)
         vector = self._shapes[:, k]
         real, imaginary = (
             self.equilibrium._twists(part, s, [np.ascontiguousarray(half)])

@@ -95,14 +95,11 @@ class MovingResult(ShapeResult):
         return {name: rows.reshape(*self._leading, 6) for name, rows in reactions.items()}
 
     @cached_property
-    def _told_once(self) -> dict[str, dict[str, Array]]:
-        return self._compiled.moving_readings(self._path)
-
-    def _readings(self) -> dict[str, dict[str, Array]]:
+    def _readings(self) -> dict[str, dict[str, Array]]:  # type: ignore[override]
+        told = self._compiled.moving_readings(self._path)
         if self._leading:
-            return self._told_once
-        told = self._told_once.items()
-        return {name: {key: x[0] for key, x in values.items()} for name, values in told}
+            return told
+        return {name: {key: x[0] for key, x in values.items()} for name, values in told.items()}
 
     def _energies(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies at some of the output times: the parts, and the total of what is stored."""
@@ -376,7 +373,7 @@ class Motion(MovingResult, Saveable):
     def _shown(self) -> dict[str, dict[str, Array]]:
         """What effects tell of themselves, if any does; it takes time to find out."""
         effects = self._compiled.description.of(Effect).values()
-        return self._readings() if any(effect.tells for effect in effects) else {}
+        return self._readings if any(effect.tells for effect in effects) else {}
 
     def _sketch(self) -> str:
         if len(self.t) < 2:

@@ -26,9 +26,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.engine.arrays import clear, combine, copy
+from pliant.lie.tuples import Array, Ints
 from pliant.model import DescriptionError, Rod, refuse
 from pliant.model.fields import check_fields
 from pliant.rods.actuation import Actuation, OnStrains
@@ -36,8 +36,6 @@ from pliant.rods.actuation import Actuation, OnStrains
 if TYPE_CHECKING:
     from pliant.rods.lumped_nodes import LumpedNodes
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NO_TWISTS: Ints = np.zeros((0, 6), dtype=np.int64)
 NO_TURNS: Ints = np.zeros((0, 3), dtype=np.int64)

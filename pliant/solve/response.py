@@ -24,7 +24,6 @@ from pliant.linalg.matrices import Sparse
 from pliant.model import ConvergenceError, Frame
 from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs
-from pliant.physics.force_fields import ForceFields
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array, Plan
 from pliant.solve.balance import balance
@@ -49,8 +48,7 @@ class Response:
         self.solver, self.effects = solver, solver.effects
         self.tree = solver.effects.tree
         self._work = Work(self.tree)
-        fields = [term for term in self.effects.terms if isinstance(term, ForceFields)]
-        self._held = [term for term in fields if term.hard]
+        self._eased = [term for term in self.effects.rows if term.eased]
         self._u, self._z = np.zeros(self.effects.inputs), np.zeros(self.tree.total)
         self._forces: dict[tuple[int, tuple[int, ...]], Program] = {}
         self._frames: dict[tuple[int, Frame], tuple[Any, Array, Array, Program]] = {}
@@ -84,10 +82,10 @@ class Response:
         size, moved = self.tree.size, np.inf
         x = np.zeros(self.tree.total)
         x[:size] = change = self.equations.matrix.solve(forces)
-        while self._held and moved > _ENOUGH * np.linalg.norm(x):
+        while self._eased and moved > _ENOUGH * np.linalg.norm(x):
             excess = np.zeros(self.tree.total)
-            for fields in self._held:
-                fields.add_excess(change, excess)
+            for term in self._eased:
+                term.add_excess(change, excess)
             change = self.equations.matrix.solve(excess[:size])
             if not np.linalg.norm(change) < 0.5 * moved:
                 break

@@ -342,5 +342,5 @@ def test_what_explicit_steps_cannot_carry_is_refused(change: Any, words: str) ->
 
 
 def test_a_safety_above_the_limit_is_refused() -> None:
-    with pytest.raises(pl.DescriptionError, match="at most 1"):
+    with pytest.raises(pl.DescriptionError, match="stability limit"):
         pl.Explicit(1.2)

@@ -37,6 +37,9 @@ _RUNGS = (0.6, 0.42, 0.3, 0.2)
 POLICY = Policy(iterations=1)
 
 
+_EXAMPLE = "0.9, where 1 is the stability limit"
+
+
 @dataclass(frozen=True)
 class Explicit(Integrator):
     """Explicit integrator for robots with lumped inertia: many cheap steps near their stability limit.
@@ -55,7 +58,7 @@ class Explicit(Integrator):
     safety : length of the first steps relative to the stability limit, between 0 and 1.
     """
 
-    safety: float = holds(Number(sign="positive", limits=(0.0, 1.0), example="0.9"), 0.9)
+    safety: float = holds(Number(example=_EXAMPLE, sign="positive", limits=(0.0, 1.0)), 0.9)
     halves: ClassVar[bool] = False
     moves_many: ClassVar[bool] = True
     flattens: ClassVar[bool] = False

@@ -27,7 +27,7 @@ from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run
-from pliant.lie.se3_kernels import log_relative_array
+from pliant.lie.se3_kernels import step_twists
 from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
@@ -317,13 +317,3 @@ def leave_residual(left, free, rows, arrived):  # type: ignore[no-untyped-def]
         arrived[at] -= left[at]
     for at in rows:
         arrived[at] = 0.0
-
-
-@kernel
-def step_twists(ga, gb, h, eta):  # type: ignore[no-untyped-def]
-    """eta (S, 6) = log(ga^-1 gb) / h."""
-    x = np.empty(6)
-    for s in range(ga.shape[0]):
-        log_relative_array(ga[s], gb[s], x)
-        for i in range(6):
-            eta[s, i] = x[i] / h

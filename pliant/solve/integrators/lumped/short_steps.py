@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pliant.model.checks import StepError
-from pliant.physics.contract import KernelTerm, Term
+from pliant.physics.contract import opposes
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import step_failed
@@ -25,12 +25,6 @@ _TURN = 0.1
 """Most that a node may turn in a step by the spin that it starts with, rad."""
 _MOST = 2**20
 """Steps for one dt from which on they are refused."""
-
-
-def _opposes(term: Term) -> bool:
-    """Whether a term may oppose velocities."""
-    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
-    return bool(getattr(term, "resists", own))
 
 
 def failed(h: float, reason: str) -> StepError:
@@ -54,7 +48,7 @@ class ShortSteps:
         accounts: Sequence[Array],
     ) -> None:
         self.system, self.pace = LumpedSystem(effects, works), Pace(h)
-        damped = any(_opposes(term) for item in effects for term in item.terms)
+        damped = any(opposes(term) for item in effects for term in item.terms)
         kinds = (Verlet, Chebyshev) if damped else (Leapfrog,)
         given = (self.system, self.pace, ends, accounts)
         self._schemes: list[Scheme] = [kind(*given) for kind in kinds]
