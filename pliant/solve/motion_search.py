@@ -22,11 +22,12 @@ from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import MARGIN, RUNGS, finer, intervals, next_rung
 from pliant.solve.controller_memory import Repeated
-from pliant.solve.integrators.contract import Integrator
+from pliant.solve.integrators.contract import ChosenSteps, Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
 from pliant.solve.problem import Problem
 from pliant.solve.step_methods import (
     StepMethod,
+    capped_method,
     explicit_method,
     explicit_steps,
     first_step,
@@ -170,7 +171,7 @@ class MotionSearch:
                 return self.climb(*settled, stepped)
         if math.isfinite(count):
             try:
-                return self.climb(self._first_explicit(mesh, explicit), None, explicit)
+                return self._climb_explicit(self._first_explicit(mesh, explicit), explicit)
             except ConvergenceError:  # energy reaches the grid faster than steps are shortened
                 return self.find_by(mesh, stepped)
         return self._climb_by_steps(mesh, stepped)
@@ -186,12 +187,35 @@ class MotionSearch:
                     raise
                 mesh = following
 
+    def _climb_explicit(self, taken: Taken, method: StepMethod) -> Any:
+        """`climb` with steps that follow from the mesh, from the first motion on.
+
+        Where they are of second order, as with damping, elements are soon more accurate than steps, and
+        on coarse meshes steps do not get shorter with the intervals: their error is found on the first
+        mesh, by a motion with half their length, and bounds their length on all meshes.
+        """
+        chosen = taken.motion.scheme
+        if not isinstance(chosen, ChosenSteps) or chosen.order > 2:
+            return self.climb(taken, None, method)
+        capped = capped_method(method.make(math.nan))
+        half = self._take(taken.formulations, capped, 0.5 * chosen.length)
+        late = self._distances(taken, half) / 0.75
+        over = float(late.max(initial=0.0)) / (TIME * self.enough)
+        if over <= 1.0:
+            return self.climb(taken, late, method)
+        length = chosen.length / math.sqrt(1.5 * over)
+        return self.climb(
+            self._take(taken.formulations, capped, length), late / (1.5 * over), capped
+        )
+
     def find_by(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
         """The motion by a method that was chosen, from a first mesh on."""
         if method.has_level and self.level is None:
             settled = self._settle(mesh, method, math.inf)
             assert settled is not None
             return self.climb(*settled, method)
+        if not method.has_level and self.level is None:
+            return self._climb_explicit(self._take(mesh, method, math.nan), method)
         return self._climb_by_steps(mesh, method)
 
     def _climb_by_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
@@ -228,7 +252,7 @@ class MotionSearch:
                 return self._with_parts(meshes[-1].motion, space, late)
             if space.max() > (SPACE if free else 1.0) * self.enough:
                 continue
-            if free and len(meshes) > 2:
+            if free and method.has_level and len(meshes) > 2:
                 late = self._look_again(meshes, method)
             total = space if late is None else space + late
             if total.max() <= self.enough:
@@ -251,7 +275,7 @@ class MotionSearch:
         return self._none(taken)
 
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
-        key = (*map(repr, mesh.values()), method.by_length, level)
+        key = (*map(repr, mesh.values()), repr(method.make(level)), level)
         known = self._known.get(key)
         if isinstance(known, PliantError):
             raise known

@@ -196,3 +196,22 @@ def test_controllers_need_their_own_rate_and_tell_their_memory_for_an_accuracy()
     ):
         with pytest.raises(pl.DescriptionError, match=message):
             robot.simulate(0.1, controllers=given)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_steps_of_second_order_count_in_the_error_of_damped_rods(sampled: bool) -> None:
+    """Errors of the elements fall much faster than those of the steps; orders of both were mixed up."""
+    robot = pl.Robot()
+    rubber = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=1e3)
+    rod = robot.add_rod("arm", 0.2, pl.Circle(0.008), rubber, pl.along("-z"))
+    robot.add_load("push", rod.tip, force=(1, 0, 0))
+    given: dict[str, Any] = {"output_every": 0.02, "inputs": {"push": pl.Sine(0.5, 3.0)}}
+    if sampled:
+        law = (lambda state: {"push": 20.0 * (0.03 - state.tip("arm")[0, 3])}, 0.01)
+        given = {"output_every": 0.02, "controllers": law}
+    found = robot.simulate(0.5, accuracy=1e-3, **given)
+    fine = {"formulation": pl.BSpline(5, 15), "integrator": pl.Radau(1e-8, largest=2e-3)}
+    true = robot.simulate(0.5, 1e-3, **given, **fine)
+    apart = (found.tip("arm") - true.tip("arm"))[:, :3, 3]
+    distance = np.linalg.norm(apart, axis=-1).max() / 0.2
+    assert distance < 1e-3 and distance < 3.0 * found.error.relative
