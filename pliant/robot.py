@@ -1039,7 +1039,7 @@ class Robot:
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
         formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
-        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
+        GeneralizedAlpha(0.8) where tendons squeeze rods that shear.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
@@ -1149,7 +1149,7 @@ class Robot:
             times = np.linspace(0.0, whole, OUTPUTS)
         begin, velocity, joints = start
         rods = self.description.rods
-        mesh = choose_formulations(self.description, formulation or first_mesh(rods))
+        mesh = choose_formulations(self.description, formulation or first_mesh(self.description))
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
 
@@ -1187,7 +1187,7 @@ class Robot:
             if integrator is not None:
                 return search.find_by(mesh, given_method(integrator))
             problem = self._compiler.compiled(mesh)
-            first = formulation or first_mesh(search.rods, lumped=False)
+            first = formulation or first_mesh(self.description, False)
             smooth = choose_formulations(self.description, first) if search.chooses_mesh else mesh
             return search.find(problem, problem.integrator(None), smooth)
         except InterruptedSearchError as ended:

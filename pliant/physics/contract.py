@@ -123,8 +123,10 @@ class Term:
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False
-    """Whether it puts rods that shear under compression from within, as a tendon through disks does.
-    `Midpoint` then takes mean forces, and is not the default."""
+    """Whether it keeps rods that shear under compression from within, as tendons and chambers do.
+    `Midpoint` then takes mean forces."""
+    pulls: bool = False
+    """Whether it may do so at once, as tendons do; `Midpoint` is then not the default."""
     whole: bool = False
     """Whether its impulse in a variational step stays where it acts: hard rows, and dry friction."""
     memory: int = 0
@@ -481,6 +483,10 @@ class Rows(Term):
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
         """Add the forces A^T z times `scale` to the work of a state."""
+        raise NotImplementedError
+
+    def add_bends(self, state: State, z: Array, work: Work, scale: float) -> None:
+        """Add scale times the derivatives of the forces A^T z of a row that squeezes rods."""
         raise NotImplementedError
 
     def augmented(self, gaps: Array) -> Array | float:

@@ -139,7 +139,8 @@ class Effects:
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
         self.squeezed = any(term.squeezes for term in self.terms)
-        """Whether something puts rods under compression from within."""
+        """Whether something keeps rods under compression from within, and whether by a pull."""
+        self.pulled = any(term.pulls for term in self.terms)
         self.held = any(term.whole for term in self.rows)
         """Whether there are hard rows, which act at the start of a step."""
         self.over_constrained = False

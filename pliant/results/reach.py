@@ -134,7 +134,7 @@ def reach(
     if not found.reached:
         warnings.warn(_complaint(found), ReachWarning, stacklevel=4)
     if found.stable is False:
-        warnings.warn(_falls(found, task, other), ReachWarning, stacklevel=4)
+        warnings.warn(_falls(found, other), ReachWarning, stacklevel=4)
     return found
 
 
@@ -219,7 +219,7 @@ def _complaint(found: Reach) -> str:
     )
 
 
-def _falls(found: Reach, task: Inverse, other: Point | None) -> str:
+def _falls(found: Reach, other: Point | None) -> str:
     """What to say of an equilibrium that is unstable."""
     told = ""
     if other is not None:

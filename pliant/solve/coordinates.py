@@ -214,7 +214,7 @@ class CoordinateProblem(Problem):
             from pliant.solve.integrators.midpoint import Midpoint
             from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            return GeneralizedAlpha(0.8) if self._effects.squeezed else Midpoint()
+            return GeneralizedAlpha(0.8) if self._effects.pulled else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
@@ -508,14 +508,13 @@ class CoordinateProblem(Problem):
         stored, kinetic = [], []
         for k in rows:
             self._sampler.at(path.q[k])
-            stored.append(energy.potential(self._effects, state, quiet))
+            stored.append(energy.potential(self._effects, state, quiet, loads=False))
             v[...] = path.v[k]
             move()
             kinetic.append(energy_of_rates(self._tree, work))
-        columns = [name for name in stored[0] if name != "loads"] if stored else []
         return {
             "kinetic": np.array(kinetic),
-            **{name: np.array([row[name] for row in stored]) for name in columns},
+            **{name: np.array([row[name] for row in stored]) for name in (stored or [{}])[0]},
             "dissipated": path.dissipated[rows],
             "work": path.work[rows],
         }
@@ -609,6 +608,12 @@ class CoordinateProblem(Problem):
     def poses_along(self, configurations: Sequence[Array], rod: str, s: Array) -> Array:
         """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
         return self._sampler.poses_along(configurations, rod, s)
+
+    def motions_along(
+        self, configurations: Sequence[Array], rates: Sequence[Array], rod: str, s: Array
+    ) -> tuple[Array, Array]:
+        """World poses (T, S, 4, 4) and body twists (T, S, 6) of sections of a rod."""
+        return self._sampler.motions_along(configurations, rates, rod, s)
 
     def body_twist(self, q: Array, v: Array, body: str) -> Array:
         """Body twist (6,) of a body at rates v (total,)."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import MARGIN, RUNGS, finer, intervals, next_rung
+from pliant.solve.automatic import RUNGS, finer, intervals, next_rung
 from pliant.solve.controller_memory import Repeated
 from pliant.solve.integrators.contract import ChosenSteps, Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
@@ -42,6 +42,8 @@ TYPICAL = 8
 """Intervals of a rod on the mesh for which the costs of integrators are compared."""
 MORE_STEPS = 1.5
 """Explicit steps on that mesh over those on the first one."""
+MOTION_MARGIN = 0.6
+"""Part of the accuracy that the estimate for a motion may reach."""
 TIME, SPACE = 0.5, 0.7
 """Parts of the allowed error that the steps and the mesh may have."""
 FIRST_TOLERANCE, FINEST_TOLERANCE = 0.3, 1e-3
@@ -50,7 +52,7 @@ LOOSEST = 3e-3
 """Largest tolerance, in lengths: with larger ones steps become too long for Newton's method."""
 FEWEST_OWN, MOST_OWN = 60, 10_000
 """Steps of a motion that chooses their length: so many are worth a trial, and most of them."""
-UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 4.0
+UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 3.5
 """Order of the error in the intervals: as long as it is not known, and bounds of what is observed."""
 FEW, FEWEST, SHORTEST = 150, 200, 2**15
 """Steps of a motion whose steps are chosen automatically: as a trial where explicit ones cannot be
@@ -67,8 +69,6 @@ SMOOTH = 4.0
 """Order of the error in the intervals of rods without folds."""
 FINEST_FIRST = 16
 """Most intervals of the first mesh on which explicit steps reach the end."""
-CLIMB = 1.5
-"""Factor of intervals from the third mesh on, at most: orders of coarse meshes are no guide."""
 HOPELESS = 10.0
 """Factor over the accuracy that the error is expected to have on the finest mesh, at which the search
 ends: motions that change as much from one fine mesh to the next as between coarse ones are chaotic."""
@@ -134,7 +134,7 @@ class MotionSearch:
             self.between = self.controllers.between(self.duration)
             self.straight = min(self.straight, self.between)
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
-        self.enough = MARGIN * self.accuracy * self.length
+        self.enough = MOTION_MARGIN * self.accuracy * self.length
         self.began = time.perf_counter()
         self.finest: Taken | None = None
         self._known: dict[Any, Taken | PliantError] = {}
@@ -464,9 +464,10 @@ class MotionSearch:
         last, least = meshes[-1], 0.0
         if len(meshes) == 1:
             least = self._bend(last) / (TURN * (self.accuracy / 1e-3) ** (1.0 / SMOOTH))
-        if len(meshes) > 2:
+        else:
             over = float(self._space(meshes).max()) / (SPACE * self.enough)
-            least = last.intervals * min(CLIMB, over ** (1.0 / self._order(meshes)))
+            order = self._order(meshes) if len(meshes) > 2 else SMOOTH
+            least = last.intervals * min(2.0, over ** (1.0 / order))
         return next_rung(last.formulations, least)
 
     # -- errors ------------------------------------------------------------------------------------

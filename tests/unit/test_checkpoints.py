@@ -184,7 +184,7 @@ def test_resumed_motion_has_the_same_bits(
         kept.append(Checkpoint(copies, made.inputs, made.fingerprint))
 
     with monkeypatch.context() as patch:
-        patch.setattr(dynamics, "_SHOWN", 4)
+        patch.setattr(dynamics, "_SHOWN", (4, 4))
         patch.setattr(dynamics, "_CHUNK", 4)
         patch.setattr(checkpoint_file, "Checkpoints", Always)
         patch.setattr(checkpoint_file, "write_checkpoint", keep)
@@ -463,6 +463,7 @@ def test_checkpoint_that_cannot_be_written_does_not_end_a_motion(
     monkeypatch.setattr(checkpoint_file, "write_checkpoint", full)
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 0.0)
+    monkeypatch.setattr(dynamics, "_SHOWN", (10, 10))
     with pytest.warns(UserWarning, match="goes on without checkpoints"):
         motion = arm().simulate(0.06, 0.002, save=tmp_path / "motion.nc")
     assert motion.complete
