@@ -15,7 +15,6 @@ from pliant.model import (
     DescriptionError,
     Frame,
     Rod,
-    Stiffness,
     did_you_mean,
     is_inner,
     is_nested,
@@ -198,7 +197,7 @@ def require_mass(
     """
     for rod in description.rods.values():
         inertia = rod.inertia(np.linspace(0.0, rod.length, 9))
-        direct = isinstance(rod.section, Stiffness)
+        direct = rod.material is None
         if not (inertia[:, 3:] > 0).all():
             field = "section.mass" if direct else "material.rho"
             unit = "kg/m" if direct else "kg/m^3"
