@@ -433,12 +433,15 @@ def checked(method: Callable[P, T]) -> Callable[P, T]:
                 hint = did_you_mean(name, known)
                 raise DescriptionError(where, name, value, "an argument that it takes", hint)
         try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            among = f"among {', '.join(known)}"
-            raise DescriptionError(
-                where, "arguments", str(error), among, "correct the call"
-            ) from None
-        return method(*args, **kwargs)
+            return method(*args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                among = f"among {', '.join(known)}"
+                raise DescriptionError(
+                    where, "arguments", str(error), among, "correct the call"
+                ) from None
+            raise
 
     return call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -214,7 +215,8 @@ class Description:
         if not places and not points:
             return rod
         known = Breaks(tuple(sorted({*rod.breaks, *places})))
-        placed = replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+        placed = copy(rod)  # its other fields are clean
+        placed._set("breaks", join([known], rod.length, rod.least_gap).jumps)
         placed.carries_at(tuple(sorted(points)), tuple(sorted(members)))
         return placed
 

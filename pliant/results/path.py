@@ -19,6 +19,7 @@ from pliant.results.equilibrium import Equilibrium
 from pliant.results.export import (
     dataset,
     describe_formulation,
+    plain_data,
     pose_variables,
     variable,
     write_rows,
@@ -247,7 +248,7 @@ class Path(ShapeResult, Saveable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return values, stability, folds and bifurcations as plain data."""
-        return {
+        data = {
             **super().to_dict(),
             "input": self.input,
             "values": self.values.tolist(),
@@ -256,6 +257,7 @@ class Path(ShapeResult, Saveable):
             "bifurcations": [turn.value for turn in self.bifurcations],
             "ended": self.ended,
         }
+        return plain_data(data)
 
     def summary(self) -> str:
         """Return range, folds and bifurcations in a few lines of text."""

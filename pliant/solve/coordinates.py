@@ -70,6 +70,9 @@ _CAREFUL = (50, 250)
 """Least numbers of load steps in which an unstable equilibrium is sought again."""
 _NEAR = 5
 """Newton iterations in which an equilibrium near the start is found."""
+_ROUGH = 0.03
+"""Estimated error of a shape over the length beyond which it is found by a finer grid: displacements
+are no longer small then, and segments that are too long were estimated ten times too large."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -249,6 +252,9 @@ class CoordinateProblem(Problem):
             raise
         self._warn([found.q])
         if found.error is not None:
+            rough = found.error.relative > _ROUGH and not self.effects.memory
+            if rough and is_told():
+                found.error = self.compared_error(Still(found, [(1.0, values)])) or found.error
             warn_of_error(found.error, self.formulations, stacklevel=4)
         if is_told():
             rest = self._moment(found)
@@ -508,14 +514,13 @@ class CoordinateProblem(Problem):
         stored, kinetic = [], []
         for k in rows:
             self._sampler.at(path.q[k])
-            stored.append(energy.potential(self._effects, state, quiet))
+            stored.append(energy.potential(self._effects, state, quiet, loads=False))
             v[...] = path.v[k]
             move()
             kinetic.append(energy_of_rates(self._tree, work))
-        columns = [name for name in stored[0] if name != "loads"] if stored else []
         return {
             "kinetic": np.array(kinetic),
-            **{name: np.array([row[name] for row in stored]) for name in columns},
+            **{name: np.array([row[name] for row in stored]) for name in (stored or [{}])[0]},
             "dissipated": path.dissipated[rows],
             "work": path.work[rows],
         }
@@ -609,6 +614,12 @@ class CoordinateProblem(Problem):
     def poses_along(self, configurations: Sequence[Array], rod: str, s: Array) -> Array:
         """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
         return self._sampler.poses_along(configurations, rod, s)
+
+    def motions_along(
+        self, configurations: Sequence[Array], rates: Sequence[Array], rod: str, s: Array
+    ) -> tuple[Array, Array]:
+        """World poses (T, S, 4, 4) and body twists (T, S, 6) of sections of a rod."""
+        return self._sampler.motions_along(configurations, rates, rod, s)
 
     def body_twist(self, q: Array, v: Array, body: str) -> Array:
         """Body twist (6,) of a body at rates v (total,)."""

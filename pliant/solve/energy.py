@@ -14,11 +14,19 @@ from pliant.tree.state import State
 from pliant.tree.work import Work
 
 
-def potential(effects: Effects, state: State, inputs: Inputs) -> dict[str, float]:
-    """Energies of a state by the columns of the terms, J; gravity is zero at the origin."""
-    energies = {"elastic": 0.0, "gravity": 0.0, "loads": 0.0}
+def potential(
+    effects: Effects, state: State, inputs: Inputs, loads: bool = True
+) -> dict[str, float]:
+    """Energies of a state by the columns of the terms, J; gravity is zero at the origin.
+
+    loads : whether that of loads is wanted.
+    """
+    energies = {"elastic": 0.0, "gravity": 0.0}
+    if loads:
+        energies["loads"] = 0.0
     for term in effects.terms:
-        energies[term.column] = energies.get(term.column, 0.0) + term.energy(state, inputs.u)
+        if loads or term.column != "loads":
+            energies[term.column] = energies.get(term.column, 0.0) + term.energy(state, inputs.u)
     return energies
 
 

@@ -242,6 +242,16 @@ class Problem(ABC):
         """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
         return np.array([self.sampler.poses(q, rod, s) for q in configurations])
 
+    def motions_along(
+        self, configurations: Sequence[Any], rates: Sequence[Any], rod: str, s: Array
+    ) -> tuple[Array, Array]:
+        """World poses (T, S, 4, 4) and body twists (T, S, 6) of sections of a rod at several
+        configurations with their rates.
+        """
+        pairs = zip(configurations, rates, strict=True)
+        twists = [self.sampler.velocities(q, v, rod, s) for q, v in pairs]
+        return self.poses_along(configurations, rod, s), np.array(twists)
+
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body."""
         rod, s, pose = self._section_of(frame)

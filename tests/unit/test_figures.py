@@ -236,6 +236,22 @@ RUNS = "statics:\nsimulate: {duration: 0.2, dt: 0.01, start: statics}\nmodes: {c
 METHODS = ("--with", "BSpline(points=8)", "--with", "Hermite(6)", "--with", "Strain(2, 2)")
 
 
+@pytest.mark.parametrize("names", [4, 5, 16])
+def test_motions_of_many_bodies_with_long_names_can_be_read(names: int) -> None:
+    t = np.linspace(0.0, 2.0, 60)
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
+    wave = np.sin(3.0 * t[:, None] + np.arange(3.0))
+    places = {f"centre of left_proximal_phalanx_{k}": (k + 1) * wave for k in range(names)}
+    draw_curves(t, places, "position / m", ax=above)
+    draw_energy(t, {"kinetic": t, "elastic": 1.0 - t}, ax=below)
+    assert faults(figure) == []
+    entries = [text.get_text() for text in above.get_legend().get_texts()]
+    assert len(entries) == (12 if names == 4 else 3)
+    plain = {line.get_linestyle() for line in above.lines} == {"-"}
+    assert plain == (names > 4) == entries[0].startswith("x, ")
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine import loops
+from pliant.engine import loops, modes
 from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
 from pliant.engine.program import Shared, run, when
@@ -54,9 +54,8 @@ _SOLVED = 0.05
 """Part of the tolerance at which Newton's method stops."""
 _TURN = 0.1
 """Radius, in lengths of the robot, at which turns count as displacements."""
-_NOT_WANTED = np.zeros(1, dtype=np.bool_)
-_MANY = 10
-"""Steps that a motion has at least where they choose their length."""
+_CHOICE = 5.0
+"""Power of the step with which the error falls by which its length is chosen."""
 _NOMINAL = 0.1
 """Step, relative to the first one, for which tangents are filled before they are mixed."""
 
@@ -113,6 +112,11 @@ class Radau(Integrator):
         from pliant.solve.adaptive_steps import AdaptiveSteps
 
         return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest, self.most)
+
+
+def _plain() -> Any:
+    """The loops over programs with compilation off."""
+    return modes.uncompiled(loops.__name__)
 
 
 def _refuse(part: str, expected: str) -> None:
@@ -352,16 +356,23 @@ class RadauStepper(Stepper):
         row[loops.SOLVE] = record(when, self.systems.renewed, self._solve)
         return row
 
-    def attempt(self, row: Array) -> int:
-        """Take a step of step[0] seconds to a row of inputs (1, 3 W), if its error is small enough.
+    def advance(self, row: Array, pace: Array, ends: Array, once: bool) -> int:
+        """Take steps at a pace with inputs row (3 W,), see `loops.take_adaptive`.
 
-        Returns how it ended: CONVERGED, PAUSE if its error is too large, or as Newton's method failed.
+        Returns how the last trial ended: CONVERGED, PAUSE if its error is too large, or as Newton's
+        method failed. A trial that needs row exchanges is made in plain Python.
         """
         self.problem = ""
-        end = self.take_some(row, _NOT_WANTED, _MANY)[1]
-        self.counts[loops.PAUSED] = 0
-        self._taken += 1
-        return end
+        table, plain = self.prepare()
+        todo = (self.side, self.control, row, self.after, self.step, self.error_size, self.wanted)
+        rest = (_CHOICE, pace, ends)
+        compiled = not isinstance(table, list)
+        end = (loops if compiled else _plain()).take_adaptive(table, *todo, *rest, once)
+        if end == loops.NEEDS_PIVOTING and compiled:
+            taken = int(pace[loops.ENDED])
+            end = _plain().take_adaptive(plain, *todo, _CHOICE, pace, ends[taken:], True)
+            pace[loops.ENDED] += taken
+        return int(end)
 
     # -- the end of a step -------------------------------------------------------------------
 
