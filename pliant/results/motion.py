@@ -295,7 +295,7 @@ class Motion(MovingResult, Saveable):
         return {
             **super()._attributes(),
             "integrator": self.integrator,
-            **({"scheme": self.scheme} if self.scheme else {}),
+            **({"scheme": str(self.scheme)} if self.scheme else {}),
             "dt": self.dt,
             "steps": self.steps,
             "iterations": self.iterations,

@@ -67,12 +67,10 @@ def make_problem(description: Description, formulations: Mapping[str, RodModel])
         from pliant.solve.coordinates import CoordinateProblem
 
         return CoordinateProblem(description, maps)
-    from pliant.bvp.shooting.form import ShootingForm
     from pliant.solve.strong import StrongProblem
     from pliant.solve.strong_tubes import TubeProblem, is_nest
 
-    shooting = all(isinstance(form, ShootingForm) for form in formulations.values())
-    if shooting and is_nest(description):
+    if all(form.solves_tubes for form in formulations.values()) and is_nest(description):
         return TubeProblem(description, formulations)
     _require_welded_rods(description, formulations)
     return StrongProblem(description, formulations)
