@@ -28,12 +28,16 @@ def rod(E: float = 1e6) -> pl.Robot:
     return robot
 
 
-def swaying() -> tuple[pl.Robot, dict[str, object]]:
-    """Return the tapered rod of `scaling.py` and a sine force on its tip."""
+def swaying(aside: float = 0.0) -> tuple[pl.Robot, dict[str, object]]:
+    """Return the tapered rod of `scaling.py` and a sine force on its tip, with one of `aside` newtons
+    across its plane.
+    """
     robot = pl.Robot(gravity=(0, 0, 0))
     material = pl.Material(E=2e6, nu=0.45, rho=1000.0)
     arm = robot.add_rod("arm", 1.0, pl.Circle((0.05, 0.03)), material, pose=pl.along("x"))
     robot.add_load("pull", arm.tip, force=(0, 0, 10.0))
+    if aside:
+        robot.add_load("side", arm.tip, force=(0, aside, 0))
     return robot, {"pull": pl.Sine(amplitude=0.5, frequency=1.0)}
 
 
@@ -72,6 +76,11 @@ def steps(robot: pl.Robot, count: int, dt: float, **settings: object) -> Work:
 
 def midpoint() -> Work:
     robot, inputs = swaying()
+    return steps(robot, 200, 0.002, inputs=inputs, formulation=pl.BSpline(3, 15))
+
+
+def midpoint_space() -> Work:
+    robot, inputs = swaying(0.5)
     return steps(robot, 200, 0.002, inputs=inputs, formulation=pl.BSpline(3, 15))
 
 
@@ -196,8 +205,8 @@ def five_formulations() -> Work:
 WORK = {
     made.__name__: made
     for made in (
-        midpoint, static, newmark, star32, star64, ancf, streaming, shooting, collocation, fit,
-        first_static, five_formulations,
+        midpoint, midpoint_space, static, newmark, star32, star64, ancf, streaming, shooting,
+        collocation, fit, first_static, five_formulations,
     )
 }  # fmt: skip
 

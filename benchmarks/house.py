@@ -55,6 +55,7 @@ class Goal:
 SAME = 1 / 1.1
 GOALS = {
     "midpoint": Goal("Midpoint step, BSpline(3, 15)", 3.0),
+    "midpoint_space": Goal("the same, bent out of its plane", 3.5),
     "static": Goal("static iteration, BSpline(3, 15)", 1.3),
     "newmark": Goal("Newmark step, BSpline(3, 15)", 4.0),
     "star32": Goal("Midpoint step, star of 32 rods, 8 points each", 10.0),

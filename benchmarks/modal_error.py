@@ -1,6 +1,7 @@
 """Estimated against true errors of frequencies of random soft robots.
 
-Run ``python benchmarks/modal_error.py [--seed 0] [--count 100]``. The truth is a fine solution of the
+Run ``python benchmarks/modal_error.py [--seed 0] [--count 100] [--methods SRL EBR]``; methods are
+chosen by how their names begin. The truth is a fine solution of the
 same theory: 40 control points of degree 5, or 60 elements for cables. Robots that a formulation refuses
 or that land on another branch, and frequencies that are wrong by less than 1e-7, do not count.
 """
@@ -28,6 +29,10 @@ METHODS: dict[str, tuple[Any, Any]] = {
     "Spectral(3, 6)": (pl.Spectral(3, 6), FINE),
     "Strain(2, 6)": (pl.Strain(order=2, segments=6), FINE),
     "Strain(1, 4)": (pl.Strain(order=1, segments=4), FINE),
+    "SRL(20)": (pl.SRL(20), FINE),
+    "EBR(20)": (pl.EBR(20), FINE),
+    "EBA(20)": (pl.EBA(20), FINE),
+    "ROM(8)": (pl.ROM(8, rotation="free"), FINE),
     "ANCF(8)": (pl.ANCF(8, planar=False), CABLE),
 }
 MODES = 6
@@ -101,9 +106,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--methods", nargs="*", default=[""])
     given = parser.parse_args()
     seeds, kept = range(given.seed, given.seed + given.count), Found()
-    for name, (formulation, fine) in METHODS.items():
+    chosen = {k: v for k, v in METHODS.items() if k.startswith(tuple(given.methods))}
+    for name, (formulation, fine) in chosen.items():
         true, ratio, robots, cost = ratios(seeds, formulation, fine, kept)
         near = (ratio > 0.2) & (ratio < 5.0)
         whole = [near[robots == robot].all() for robot in np.unique(robots)]

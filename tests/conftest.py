@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pliant.solve import coordinates
+from pliant.solve.pool import Pool
+
 # The first call of a kernel compiles it, so no deadline per example; derandomised, so that a
 # failure seen once is seen again.
 settings.register_profile(
@@ -42,6 +45,12 @@ def root() -> Path:
 def rng() -> np.random.Generator:
     """Random numbers that are the same in every run."""
     return np.random.default_rng(20260101)
+
+
+@pytest.fixture(autouse=True)
+def no_robots_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test take over what another one has compiled."""
+    monkeypatch.setattr(coordinates, "POOL", Pool())
 
 
 @pytest.fixture(autouse=True)

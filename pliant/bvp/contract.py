@@ -7,6 +7,7 @@ by cubic interpolation.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -135,16 +136,20 @@ class StrongSolver(ABC):
 
     totals : (2,) work done on the chain and energy lost since `begin`, J; weight has a potential.
     smallest : load step below which no equilibrium is expected.  growth : of load steps that converge.
+    attempts : at load levels after which it gives up, besides those that the largest step needs.
     """
 
     smallest: ClassVar[float]
     growth: ClassVar[float]
+    attempts: ClassVar[int] = 500
     failure: StepError | None = None
 
     def __init__(self, chain: Chain) -> None:
         self.chain, self.record, self.totals = chain, Record(), np.zeros(2)
         self._present: State | None = None
         self._path = BasePath.fixed(chain.base.pose)
+        self.acting: Mapping[str, Any] | None = None
+        """Values of the inputs at the present instant, None before the first step."""
 
     @property
     @abstractmethod
@@ -277,7 +282,7 @@ class StrongSolver(ABC):
         """
         rescues = Counter(notes["rescues"])
         self.record = Record(notes["iterations"], notes["residual"], rescues=rescues)
-        self._present = state
+        self._present, self.acting = state, acting
 
     @abstractmethod
     def _make_present(self) -> State:
@@ -312,7 +317,9 @@ class StrongSolver(ABC):
         """
         largest = min(self._path.largest, 1.0 if watch is None else CAREFUL)
         level, step, falling, record = 0.0, largest, 0, self.record
+        left = self.attempts + math.ceil(4.0 / largest)
         while True:
+            left -= 1
             target, kept = min(1.0, level + step), self._keep()
             try:
                 state = self._reach(level, target)
@@ -331,6 +338,8 @@ class StrongSolver(ABC):
                 progress(level, record.iterations, record.residual)
             if level >= 1.0:
                 return state
+            if left <= 0:
+                raise self._give_up(level, "many load steps did not lead farther")
 
 
 @dataclass(frozen=True)

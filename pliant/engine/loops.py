@@ -56,6 +56,16 @@ then; how `note_steps` or `note_newton` ended; whether the step that was accepte
 see `PAUSE`.
 """
 
+PACE = 12
+(TIME, NEXT, GOAL, UNTIL, LONGEST, BRIEFEST, GROWTH, MOST, TRIED, REJECTED, FAILED, ENDED) = range(
+    PACE
+)
+"""Steps that choose their length, s: time reached, and length of the step that is tried next; time up
+to which steps are taken, and at which the last one has to end; longest and shortest step. How much
+longer than the one before the next may be; most trials; trials so far, those of them with too large an
+error and those in which Newton's method failed; steps since the call began.
+"""
+
 FLAGS = 3
 NEGATIVE, LOST, ROUGH = range(FLAGS)
 """Of the last factor: negative pivots (-1: singular), lost ones; whether a solution is too rough."""
@@ -284,6 +294,82 @@ def take_steps(sides, side, control, table, wanted, after):  # type: ignore[no-u
             execute(programs[SNAPSHOT])
         side[0] = 1 - side[0]
     return table.shape[0], CONVERGED
+
+
+SAFETY, SHRINKS, GROWS = 0.9, 0.2, 5.0
+"""Part of the step that should do, and bounds of the factor from one step to the next."""
+
+AFTER_FAILURE = 0.25
+"""Length of the next trial, relative to a step in which Newton's method failed."""
+
+HERE = 1e-9
+"""Part of a step within which a time is that of its end."""
+
+
+@kernel
+def step_length(pace):  # type: ignore[no-untyped-def]
+    """Length of the next trial, s: the last steps share what is left until they have to end."""
+    left = pace[UNTIL] - pace[TIME]
+    h = min(pace[NEXT], pace[LONGEST])
+    if h >= left * (1.0 - HERE):
+        return left
+    return 0.5 * left if h > 0.5 * left else h
+
+
+@kernel
+def set_pace(pace, h, end, size, order):  # type: ignore[no-untyped-def]
+    """Choose the next step after a trial of h seconds with an error of `size` times the tolerance."""
+    pace[TRIED] += 1.0
+    if end not in (CONVERGED, PAUSE):
+        pace[FAILED] += 1.0
+        pace[NEXT], pace[GROWTH] = AFTER_FAILURE * h, 1.0
+        return
+    factor = min(pace[GROWTH], max(SHRINKS, SAFETY * max(size, 1e-12) ** (-1.0 / order)))
+    if end == PAUSE:
+        pace[REJECTED] += 1.0
+        pace[NEXT], pace[GROWTH] = h * min(factor, SAFETY), 1.0
+        return
+    last = h >= pace[UNTIL] - pace[TIME]
+    pace[TIME] = pace[UNTIL] if last else pace[TIME] + h
+    pace[NEXT], pace[GROWTH] = min(h * factor, pace[LONGEST]), GROWS
+
+
+@kernel
+def take_adaptive(sides, side, control, row, after, step, error, wanted, order, pace, ends, once):  # type: ignore[no-untyped-def]
+    """Take steps of chosen lengths until the time GOAL is reached; returns how the last trial ended.
+
+    row (W,) : inputs, the same for all trials; once : only one of them. step_0 takes the length, and
+    error_0 has the error of the step, which ends with PAUSE if it is larger than wanted_0. ends (N,)
+    takes the times at which steps end, as many as there is room for.
+    """
+    numbers, counts, flags, history = control
+    pace[ENDED] = 0.0
+    end = CONVERGED
+    while pace[TIME] < pace[GOAL] - HERE * pace[NEXT]:
+        if pace[TRIED] >= pace[MOST]:
+            break
+        h = step[0] = step_length(pace)
+        for j in range(after.shape[0]):
+            after[j] = row[j]
+        programs = sides[side[0]]
+        end = solve_step(programs, numbers, counts, flags, history)
+        if end == NEEDS_PIVOTING:
+            break
+        if end == CONVERGED:
+            execute(programs[ACCEPT])
+            if counts[PAUSED] != 0:
+                counts[PAUSED], end = 0, PAUSE
+            else:
+                side[0] = 1 - side[0]
+        set_pace(pace, h, end, error[0] / wanted[0], order)
+        if end == CONVERGED:
+            ends[int(pace[ENDED])] = pace[TIME]
+            pace[ENDED] += 1.0
+        elif pace[NEXT] < pace[BRIEFEST]:
+            break
+        if once or pace[ENDED] == ends.shape[0]:
+            break
+    return end
 
 
 @kernel

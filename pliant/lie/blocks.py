@@ -65,6 +65,17 @@ def carry_wrench(T, f, out):  # type: ignore[no-untyped-def]
 
 
 @leaf
+def wrench_to_body(T, f, out):  # type: ignore[no-untyped-def]
+    """out = Ad(T)^T f: a wrench in the frame T is written in, seen at the pose T."""
+    m0 = f[0] - (T[1, 3] * f[5] - T[2, 3] * f[4])
+    m1 = f[1] - (T[2, 3] * f[3] - T[0, 3] * f[5])
+    m2 = f[2] - (T[0, 3] * f[4] - T[1, 3] * f[3])
+    for i in range(3):
+        out[i] = T[0, i] * m0 + T[1, i] * m1 + T[2, i] * m2
+        out[3 + i] = T[0, i] * f[3] + T[1, i] * f[4] + T[2, i] * f[5]
+
+
+@leaf
 def add_to_body(T, scale, x, out):  # type: ignore[no-untyped-def]
     """out += scale Ad(T)^-1 x: a twist seen from the pose T."""
     h0 = x[3] - (T[1, 3] * x[2] - T[2, 3] * x[1])

@@ -56,6 +56,18 @@ def log(a, b, ri, rj):  # type: ignore[no-untyped-def]
 
 
 @leaf
+def relative(A, B, i, j):  # type: ignore[no-untyped-def]
+    """cos and sin of the turn, and the shift, of a pose B seen from A in the plane of its axes i, j."""
+    co, si, p, q = 0.0, 0.0, 0.0, 0.0
+    for r in range(3):
+        co += A[r, i] * B[r, i]
+        si += A[r, j] * B[r, i]
+        p += A[r, i] * (B[r, 3] - A[r, 3])
+        q += A[r, j] * (B[r, 3] - A[r, 3])
+    return co, si, p, q
+
+
+@leaf
 def half_turn(co, si):  # type: ignore[no-untyped-def]
     """cos and sin of half an angle with cos co and sin si, between minus and plus a right angle."""
     if co > 0.0:

@@ -6,6 +6,8 @@ writes its result to the last argument.
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
 from pliant.lie.coefficients import log_coefficients
@@ -156,3 +158,13 @@ def second_array(kind: int, x: Array, u: Array, out: Array) -> None:
     write_symmetric(out, 0, 3, mixed)
     write_symmetric(out, 3, 0, mixed)
     write_symmetric(out, 3, 3, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+
+@kernel
+def step_twists(ga, gb, h, eta):  # type: ignore[no-untyped-def]
+    """eta (S, 6) = log(ga^-1 gb) / h of poses ga, gb (S, 4, 4)."""
+    x = np.empty(6)
+    for s in range(ga.shape[0]):
+        log_relative_array(ga[s], gb[s], x)
+        for i in range(6):
+            eta[s, i] = x[i] / h

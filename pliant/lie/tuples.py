@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pliant._numba import leaf
 
 Array: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = tuple[float, float, float]
 Quaternion: TypeAlias = tuple[float, float, float, float]
 Symmetric: TypeAlias = tuple[float, float, float, float, float, float]

@@ -19,9 +19,9 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from pliant.lie.tuples import Ints
+
 Enough = Sequence[tuple[Sequence[int], Sequence[int]]]
 """Multipliers, and coordinates after which they can be eliminated."""
 

@@ -13,13 +13,13 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_banded
 from scipy.sparse import csc_matrix, triu
 from scipy.sparse.linalg import SuperLU, splu
 
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
+from pliant.lie.tuples import Array, Ints
 from pliant.linalg import sparse_factor
 from pliant.linalg.band import factor_band_flagged, factor_rows, solve_band, solve_rows
 from pliant.linalg.elimination import (
@@ -31,9 +31,6 @@ from pliant.linalg.elimination import (
     analyse,
 )
 from pliant.linalg.sparse_factor import EXACT, Entries, Factor
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SKIP = -1
 _LOST, _REDUNDANT, _SUBSTITUTE = 1e-13, 1e-10, 1e-9

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant._numba import inner, kernel
+from pliant.lie.tuples import Array, Ints
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Shorts = NDArray[np.uint32]
 """Numbers of entries. They are read in every pass, and half as long stay in the cache twice as well."""
 

@@ -31,7 +31,6 @@ from pliant.model.checks import (
     number_in,
     positive,
     refuse,
-    whole_number,
 )
 from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
@@ -252,6 +251,5 @@ __all__ = [
     "value_at",
     "values_at",
     "whole_file",
-    "whole_number",
     "with_values",
 ]

@@ -78,6 +78,7 @@ class Body(Part):
     )
 
     heading: ClassVar[str] = "bodies"
+    refilled: ClassVar[tuple[str, ...] | None] = ()
     place: ClassVar[int] = 4
 
     def check(self) -> None:

@@ -34,7 +34,7 @@ _TOLERANCE = 1e-5
 """Part of an integral along the rod that panels may leave out."""
 _STEEP = 1e-4
 """A change within this part of the length is a jump."""
-_EXACT = 1e-11
+_EXACT = 1e-14
 """Part of the length to which a jump is located."""
 _NARROW = 1e-7
 """Part of the length below which no stretch is cut."""

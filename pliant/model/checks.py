@@ -74,17 +74,18 @@ class ConvergenceError(PliantError, RuntimeError):
     """A solver stopped before it found a solution.
 
     ``last`` is the last good result (for example the equilibrium at the highest load that was
-    reached), or None.
+    reached), or None; ``reached`` the time up to which a motion came, s, else None.
     """
 
-    def __init__(self, message: str, last: object = None) -> None:
+    def __init__(self, message: str, last: object = None, reached: float | None = None) -> None:
         self.message = message
         self.last = last
+        self.reached = reached
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[ConvergenceError], tuple[object, ...]]:
         """Pickle with the last good result."""
-        return type(self), (self.message, self.last)
+        return type(self), (self.message, self.last, self.reached)
 
 
 class StepError(ConvergenceError):
@@ -260,11 +261,21 @@ def whole_number(value: object) -> int | None:
         return None
 
 
-def count(part: str, field: str, value: object, least: int | None = None, remedy: str = "") -> int:
-    """Return ``value`` as an int of at least ``least``, if that is given."""
+def count(
+    part: str,
+    field: str,
+    value: object,
+    least: int | None = None,
+    remedy: str = "",
+    most: int | None = None,
+) -> int:
+    """Return ``value`` as an int from ``least`` to ``most``, as far as these are given."""
     whole = whole_number(value)
-    if whole is None or (least is not None and whole < least):
+    low, high = -math.inf if least is None else least, math.inf if most is None else most
+    if whole is None or not low <= whole <= high:
         limit = "" if least is None else f" of {least} or more"
+        if most is not None:
+            limit = f" from {low} to {most}"
         remedy = remedy or f"give e.g. {least}"
         raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
     return whole
@@ -422,12 +433,15 @@ def checked(method: Callable[P, T]) -> Callable[P, T]:
                 hint = did_you_mean(name, known)
                 raise DescriptionError(where, name, value, "an argument that it takes", hint)
         try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            among = f"among {', '.join(known)}"
-            raise DescriptionError(
-                where, "arguments", str(error), among, "correct the call"
-            ) from None
-        return method(*args, **kwargs)
+            return method(*args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                among = f"among {', '.join(known)}"
+                raise DescriptionError(
+                    where, "arguments", str(error), among, "correct the call"
+                ) from None
+            raise
 
     return call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -171,6 +172,10 @@ class Description:
         entries = [*self.parts.values(), *self.auxiliaries().values()]
         return next(part for part in entries if name in part.inputs())
 
+    def input_label(self, name: str) -> str:
+        """Return the name of an input with its unit, for axes of pictures."""
+        return " / ".join(filter(None, (f"input {name}", self.input_owner(name).input_unit(name))))
+
     def _driven_twice(self, entries: Iterable[Entry]) -> Iterator[DescriptionError]:
         """Yield an error for each input of some entries that drives a joint and something else."""
         known = [*self.parts.values(), *self.auxiliaries().values()]
@@ -214,7 +219,8 @@ class Description:
         if not places and not points:
             return rod
         known = Breaks(tuple(sorted({*rod.breaks, *places})))
-        placed = replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+        placed = copy(rod)  # its other fields are clean
+        placed._set("breaks", join([known], rod.length, rod.least_gap).jumps)
         placed.carries_at(tuple(sorted(points)), tuple(sorted(members)))
         return placed
 

@@ -159,29 +159,37 @@ class Kind:
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A finite number; sign : "positive", "zero" (or more), "" for any."""
+    """A finite number; sign : "positive", "zero" (or more), "" for any.  limits : both ends."""
 
     sign: str = ""
+    limits: tuple[float, float] | None = None
 
     def check(self, part: str, field: str, value: Any) -> float:
-        return number(part, field, value, self.unit, self.remedy, self.sign)
+        real = number(part, field, value, self.unit, self.remedy, self.sign)
+        low, high = self.limits or (real, real)
+        expected = f"a number from {low:g} to {high:g}"
+        refuse(not low <= real <= high, part, field, value, expected, self.remedy)
+        return real
 
     def schema(self, defs: Schema) -> Schema:
-        limits = {"positive": {"exclusiveMinimum": 0}, "zero": {"minimum": 0}, "": {}}
-        return {**NUMBER, **limits[self.sign]}
+        signs = {"positive": {"exclusiveMinimum": 0}, "zero": {"minimum": 0}, "": {}}
+        ends = dict(zip(("minimum", "maximum"), self.limits or (), strict=False))
+        return {**NUMBER, **ends, **signs[self.sign]}
 
 
 @dataclass(frozen=True)
 class Whole(Kind):
-    """A whole number of at least `least`, if that is given."""
+    """A whole number of at least `least` and at most `most`, if these are given."""
 
     least: int | None = None
+    most: int | None = None
 
     def check(self, part: str, field: str, value: Any) -> int:
-        return count(part, field, value, self.least, f"give e.g. {self.example or 3}")
+        return count(part, field, value, self.least, f"give e.g. {self.example or 3}", self.most)
 
     def schema(self, defs: Schema) -> Schema:
-        return {"type": "integer", **({} if self.least is None else {"minimum": self.least})}
+        limits = {"minimum": self.least, "maximum": self.most}
+        return {"type": "integer", **{k: x for k, x in limits.items() if x is not None}}
 
 
 @dataclass(frozen=True)

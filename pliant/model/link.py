@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,6 +16,7 @@ from pliant.model.checks import Array, DescriptionError
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, Flag, Vector, holds, quantity
 from pliant.model.places import pose
+from pliant.model.plausible import link_doubts
 from pliant.model.registry import Effect, Entry, Group, Joint, OneOf, variants
 from pliant.model.rod import Rod
 from pliant.model.section import Damping, Material, Shape, Stiffness
@@ -44,11 +46,15 @@ class Same(tuple[Any, ...]):
 
 
 @lru_cache(maxsize=16)
+def _unit_rod(of: Same) -> Rod:
+    """A rod with a section, a material and a strain damping; the links of a net have the same ones."""
+    return Rod("link", _UNIT, of[0], of[1], strain_damping=of[2])
+
+
+@lru_cache(maxsize=16)
 def _unit_law(of: Same) -> tuple[Array, Array]:
-    """Stiffness and damping (6,) of a rod with a section, a material and a strain damping; the links of
-    a net have the same ones.
-    """
-    rod, middle = Rod("link", _UNIT, of[0], of[1], strain_damping=of[2]), [0.5 * _UNIT]
+    """Stiffness and damping (6,) of a rod with a section, a material and a strain damping."""
+    rod, middle = _unit_rod(of), [0.5 * _UNIT]
     return rod.stiffness(middle)[0], rod.damping(middle)[0]
 
 
@@ -104,7 +110,7 @@ class Link(Effect):
     def check(self) -> None:
         """Refuse what no rod could be made of, and two equal ends."""
         try:
-            _unit_law(Same((self.section, self.material, self.strain_damping)))
+            _unit_law(self._matter)
         except DescriptionError:
             Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
             raise
@@ -115,6 +121,19 @@ class Link(Effect):
             "choose kind='two-way' or leave out 'updated'",
         )
         self.refuse(self.a == self.b, "b", "another place than 'a'", "choose another place")
+
+    @property
+    def _matter(self) -> Same:
+        return Same((self.section, self.material, self.strain_damping))
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its section and material, once for links that share them."""
+        size = sum(rod.length for rod in description.rods.values()) or math.inf
+        found = list(link_doubts(_unit_rod(self._matter), size))
+        if found:
+            others = (x for x in description.parts.values() if isinstance(x, Link))
+            if next(x for x in others if x._matter == self._matter) is self:
+                yield from (f"{self.label}: {text}" for text in found)
 
     @property
     def _per_length(self) -> tuple[Array, Array]:

@@ -79,6 +79,7 @@ class Load(Effect):
     heading: ClassVar[str] = "loads"
     on_nested: ClassVar[bool] = True
     place: ClassVar[int] = 2
+    refilled: ClassVar[tuple[str, ...] | None] = ("force", "moment")
     input_sizes: ClassVar[tuple[int, ...]] = (1, 3, 6)
     input_expected: ClassVar[str] = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
     input_remedy: ClassVar[str] = "give e.g. 1.0 for the load as described"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pliant.model.checks import refuse
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Kind, Writer, holds, quantity
+from pliant.model.plausible import pull_doubts
 from pliant.model.registry import Effect
 from pliant.model.via_points import ViaPoint, ViaPoints, points_of
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
 
 Law = Callable[[float, float, float], float]
 
@@ -82,6 +86,10 @@ class Muscle(Effect):
         """Refuse activations outside of 0 to 1."""
         wrong = bool(np.any(np.asarray(value) < 0.0) or np.any(np.asarray(value) > 1.0))
         refuse(wrong, part, field, value, self.input_expected, self.input_remedy)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its strength."""
+        yield from pull_doubts(self.label, self.path, self.strength, description.rods)
 
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return its line."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.model.breaks import Breaks, join
 from pliant.model.checks import Array, DescriptionError
 from pliant.model.rod import STRAIGHT, Rod
-from pliant.model.tube import Tube, reach_of, slides, turns
+from pliant.model.tube import Tube, reach_of, slides
 
 GAUGE = 30.0
 """Twisting stiffness that the centreline has besides, over that of all tubes.
@@ -49,6 +49,17 @@ class Centreline(Rod):
         slack, places = self.least_gap * self.length, (*self.breaks, self.length)
         return end - rod.length, next((s for s in places if abs(s - end) <= slack), end)
 
+    def ends_in_order(self) -> tuple[tuple[int, float], ...]:
+        """Tubes with the arclengths along them, m, at which they or their data end, in the order in
+        which these are on the centreline, without those in the guide.
+        """
+        found = []
+        for k, rod in enumerate(self.members):
+            first = reach_of(rod) - rod.length
+            own = (*rod.breaks_along(rod.length).jumps, rod.length)
+            found += [(first + s, (k, s)) for s in own if first + s > 0.0]
+        return tuple(end for _, end in sorted(found))
+
     def place_of(self, k: int, s: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
         """Arclengths (S,) of tube k at s (S,) of the centreline, and whether it is there (S,)."""
         first, end = self.own(k)
@@ -61,7 +72,9 @@ class Centreline(Rod):
         for k, rod in enumerate(self.members):
             own, inside = self.place_of(k, s)
             values = np.array(getattr(rod, quantity)(own))
-            if slides(rod) and quantity in ("stiffness", "damping"):
+            if slides(rod):
+                if quantity in ("inertia", "mass_per_length"):
+                    continue
                 values[..., 5] = 0.0
             there = inside if values.ndim == inside.ndim else inside[..., None]
             total = total + np.where(there, values, 0.0)
@@ -78,23 +91,13 @@ class Centreline(Rod):
         return found
 
     def inertia(self, s: ArrayLike) -> Array:
-        """Return the inertia (S, 6) of all tubes at s, with a small one about the axis.
-
-        Tubes that slide have inertia of their own along it.
-        """
+        """Return the inertia (S, 6) of all that do not slide at s, with a small one about the axis."""
         found = self._sum("inertia", s)
         found[..., 2] *= SPIN
-        for k, rod in enumerate(self.members):
-            if not turns(rod):
-                own, inside = self.place_of(k, s)
-                inertia = np.where(inside[..., None], rod.inertia(own), 0.0)
-                found[..., 2] += inertia[..., 2]
-                found[..., 5] -= inertia[..., 5] if slides(rod) else 0.0
+        if not isinstance(self.members[0], Tube):
+            own, inside = self.place_of(0, s)
+            found[..., 2] += np.where(inside, self.members[0].inertia(own)[..., 2], 0.0)
         return found
-
-    def mass_per_length(self, s: ArrayLike) -> Array:
-        """Return the mass per length (S,) of all tubes at s, kg/m."""
-        return self._sum("mass_per_length", s)
 
     def natural_strain(self, s: ArrayLike) -> Array:
         """Return the strain (S, 6) at which the tubes balance if none of them is turned."""

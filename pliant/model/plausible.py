@@ -7,13 +7,15 @@ which it was probably given.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.model.section import Material, Stiffness
+from pliant.model.places import Frame
+from pliant.model.section import Material
 
 if TYPE_CHECKING:
     from pliant.model.rod import Rod
@@ -61,8 +63,9 @@ def scale_of(rod: Rod) -> Scale:
     """Return the scale of a rod; a Stiffness has the half width of the round rod with its EI / EA."""
     s = np.linspace(0.0, rod.length, 9)
     C, mass = rod.stiffness(s), rod.inertia(s)[:, 3]
-    bending, axial = float(np.median(C[:, :2].min(axis=1))), float(np.median(C[:, 5]))
-    direct = isinstance(rod.section, Stiffness)
+    middle = len(s) // 2
+    bending, axial = (float(np.sort(x)[middle]) for x in (np.minimum(C[:, 0], C[:, 1]), C[:, 5]))
+    direct = rod.material is None
     radius = 2.0 * math.sqrt(bending / axial) if direct else float(rod.outline(s).max())
     return Scale(rod.length, radius, bending, axial, float(mass.mean()))
 
@@ -94,7 +97,7 @@ def rod_doubts(rod: Rod, gravity: float) -> Iterator[str]:
 
 def _size_doubts(rod: Rod, scale: Scale) -> Iterator[str]:
     L, r = scale.length, scale.radius
-    direct = isinstance(rod.section, Stiffness)
+    direct = rod.material is None
     slender = L / r
     if direct:
         if L > LONGEST:
@@ -164,6 +167,15 @@ def _weight_doubts(rod: Rod, scale: Scale, gravity: float) -> Iterator[str]:
     yield f"it cannot carry its own weight ({number}); {text}"
 
 
+def link_doubts(rod: Rod, size: float) -> Iterator[str]:
+    """Yield what is implausible about a link, as a rod of its section, in a robot of some size (m)."""
+    radius, material = scale_of(rod).radius, rod.material
+    if radius > min(size, WIDEST):
+        text = meant(radius, _SIZES, 0.003 * min(size, WIDEST), "m")
+        yield f"its section has a half width of {radius:g} m, and the robot is not as long; {text}"
+    yield from () if material is None else _material_doubts(material)
+
+
 def wrench_doubts(label: str, rod: Rod, force: float, moment: float) -> Iterator[str]:
     """Yield what is implausible about a force (N) and a moment (N m) on a rod."""
     scale = scale_of(rod)
@@ -181,18 +193,30 @@ def wrench_doubts(label: str, rod: Rod, force: float, moment: float) -> Iterator
         )
 
 
+def pull_doubts(
+    label: str, path: Iterable[object], force: float, rods: Mapping[str, Rod]
+) -> Iterator[str]:
+    """Yield what is implausible about a force (N) along a path of frames and points, once."""
+    frames = [point for point in path if isinstance(point, Frame) and point.part in rods]
+    doubts = (
+        wrench_doubts(label, rods[at.part], force, force * float(np.linalg.norm(at.offset[:2])))
+        for at in frames
+    )
+    yield from islice(chain.from_iterable(doubts), 1)
+
+
 def pressure_doubts(
     label: str, rod: Rod, pressure: float, area: float, arm: float, length: float
 ) -> Iterator[str]:
     """Yield what is implausible about a chamber: pressure (Pa), area (m^2), arm and length (m)."""
     scale = scale_of(rod)
     whole = (2.0 * scale.radius) ** 2
-    if area > 25.0 * whole and not isinstance(rod.section, Stiffness):
+    if area > 25.0 * whole and rod.material is not None:
         units = {"mm^2": 1e-6, "cm^2": 1e-4}
         text = meant(area, units, 0.2 * whole, "m^2")
         yield f"{label}: area = {area:g} m^2 is larger than the section of {rod.label}; {text}"
         return
-    if arm > 10.0 * scale.radius and not isinstance(rod.section, Stiffness):
+    if arm > 10.0 * scale.radius and rod.material is not None:
         text = meant(arm, _SIZES, 0.5 * scale.radius, "m")
         yield f"{label}: offset = {arm:g} m is far outside the section of {rod.label}; {text}"
         return

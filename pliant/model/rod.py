@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,6 +89,7 @@ class Rod(Part):
 
     heading: ClassVar[str] = "rods"
     least_gap: ClassVar[float] = 1e-5
+    refilled: ClassVar[tuple[str, ...] | None] = ("section", "material")
     place: ClassVar[int] = 1
     points: ClassVar[tuple[float, ...]] = ()
     """Arclengths strictly inside the rod, increasing, at which other parts and effects act, m; set by
@@ -182,20 +183,14 @@ class Rod(Part):
     def stiffness(self, s: ArrayLike) -> Array:
         """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
         with told_within(self.label, "section"):
-            if isinstance(self.section, Stiffness):
-                return self.section.stiffness(s, self.length)
-            shape = self.section.geometry(s, self.length)
-        material = self._elastic()
-        shear = self.section.shear_factor * material.shear_modulus * shape.area
-        bending = (material.E * shape.Ix, material.E * shape.Iy, material.shear_modulus * shape.J)
-        return np.stack((*bending, shear, shear, material.E * shape.area), axis=-1)
+            return self.section.stiffness(s, self.length, self.material)  # type: ignore[arg-type]
 
     def damping(self, s: ArrayLike) -> Array:
         """Return the diagonal Kelvin-Voigt damping at ``s``, shape (S, 6): stiffness * seconds.
 
         The stiffness times the retardation of the material, and `strain_damping`.
         """
-        holder = self.section if isinstance(self.section, Stiffness) else self._elastic()
+        holder: Any = self.material or self.section
         lossless = not np.any(holder.retardation)
         damping = (
             np.zeros((*np.shape(s), 6)) if lossless else self.stiffness(s) * holder.retardation
@@ -211,17 +206,11 @@ class Rod(Part):
         (rho Ix, rho Iy, rho (Ix + Iy)) in kg m, then rho A three times in kg/m. The first three
         are zero where ``rotary`` is False.
         """
-        if self.rotary and not isinstance(self.section, Stiffness):
-            with told_within(self.label, "section"):
-                shape = self.section.geometry(s, self.length)
-            rho = self._elastic().rho
-            mass = rho * shape.area
-            rotary = [rho * shape.Ix, rho * shape.Iy, rho * (shape.Ix + shape.Iy)]
-        else:
-            mass = self.mass_per_length(s)
-            given = self.section.inertia if isinstance(self.section, Stiffness) else None
-            rotary = [np.full_like(mass, x if self.rotary else 0.0) for x in given or (0.0,) * 3]
-        return np.stack((*rotary, mass, mass, mass), axis=-1)
+        with told_within(self.label, "section"):
+            found = self.section.inertia_per_length(s, self.length, self.material)  # type: ignore[arg-type]
+        if not self.rotary:
+            found[..., :3] = 0.0
+        return found
 
     def drag_coefficients(self) -> Array:
         """Return the square-law drag along the three body axes, kg/m^2, shape (3,)."""
@@ -229,10 +218,7 @@ class Rod(Part):
 
     def mass_per_length(self, s: ArrayLike) -> Array:
         """Return the mass per length at arclengths ``s`` (S,), kg/m, shape (S,)."""
-        with told_within(self.label, "section"):
-            if isinstance(self.section, Stiffness):
-                return self.section.mass_per_length(s, self.length)
-            return self._elastic().rho * self.section.geometry(s, self.length).area
+        return self.inertia(s)[..., 3]
 
     def natural_strain(self, s: ArrayLike) -> Array:
         """Return the strain at rest (u, v) at arclengths ``s`` (S,), shape (S, 6)."""
@@ -258,10 +244,6 @@ class Rod(Part):
                 "the six numbers are the whole strain: give vz = 1 for no stretch",
             )
         return strains
-
-    def _elastic(self) -> Material:
-        assert self.material is not None
-        return self.material
 
 
 def check_arclength(part: str, name: str, s: object, length: float) -> float:

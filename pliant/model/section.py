@@ -55,6 +55,22 @@ class Shape(Described, ABC):
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return area and moments at arclengths ``s`` (S,) in metres, of a rod of ``length``."""
 
+    def stiffness(self, s: ArrayLike, length: float, material: Material | None) -> Array:
+        """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
+        assert material is not None
+        shape, E, G = self.geometry(s, length), material.E, material.shear_modulus
+        shear = self.shear_factor * G * shape.area
+        rows = (E * shape.Ix, E * shape.Iy, G * shape.J, shear, shear, E * shape.area)
+        return np.stack(rows, axis=-1)
+
+    def inertia_per_length(self, s: ArrayLike, length: float, material: Material | None) -> Array:
+        """Return (rho Ix, rho Iy, rho (Ix + Iy)) and rho A three times at ``s`` (S,), shape (S, 6)."""
+        assert material is not None
+        shape, rho = self.geometry(s, length), material.rho
+        mass = rho * shape.area
+        rotary = (rho * shape.Ix, rho * shape.Iy, rho * (shape.Ix + shape.Iy))
+        return np.stack((*rotary, mass, mass, mass), axis=-1)
+
     @abstractmethod
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return half the width along local x and along local y (metres, (S,)), for drawing."""
@@ -321,13 +337,15 @@ class Stiffness(Described):
         """Take no rotary inertia for none."""
         self._set("inertia", self.inertia or (0.0, 0.0, 0.0))
 
-    def stiffness(self, s: ArrayLike, length: float) -> Array:
+    def stiffness(self, s: ArrayLike, length: float, material: None = None) -> Array:
         """Return the diagonal stiffness (S, 6): two bending, twist, two shear, axial."""
         return _diagonal(self, s, length)
 
-    def mass_per_length(self, s: ArrayLike, length: float) -> Array:
-        """Return the mass per length (S,), kg/m."""
-        return evaluate("Stiffness", "mass", self.mass, s, length, zero=True)
+    def inertia_per_length(self, s: ArrayLike, length: float, material: None = None) -> Array:
+        """Return rotary inertia, kg m, and mass three times, kg/m, at ``s`` (S,), shape (S, 6)."""
+        mass = evaluate("Stiffness", "mass", self.mass, s, length, zero=True)
+        rotary = [np.full_like(mass, x) for x in self.inertia or (0.0, 0.0, 0.0)]
+        return np.stack((*rotary, mass, mass, mass), axis=-1)
 
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return one hundredth of the length twice: there is no shape to draw."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from pliant.model.checks import refuse
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, holds, quantity
 from pliant.model.places import Frame
+from pliant.model.plausible import pull_doubts
 from pliant.model.reel import reel
 from pliant.model.registry import Effect, Part
 from pliant.model.via_points import ViaPoint, ViaPoints, points_of
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
 
 DRIVES = ("tension", "length", "none")
 
@@ -58,8 +62,11 @@ class Tendon(Effect):
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "path"
     place: ClassVar[int] = 8
-    input_unit: ClassVar[str] = "N"
     tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
+
+    def input_unit(self, name: str) -> str:
+        """Newtons; a pulled length is an input of the reel."""
+        return "N"
 
     def check(self) -> None:
         """Refuse what its drive leaves no room for."""
@@ -114,6 +121,10 @@ class Tendon(Effect):
             "zero or more, for a tendon cannot push",
             "give 0.0 for a slack tendon",
         )
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its described tension."""
+        yield from pull_doubts(self.label, self.path, self.tension, description.rods)
 
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return its line, coloured by tension."""

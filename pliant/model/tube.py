@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pliant.model.checks import DescriptionError, refuse
-from pliant.model.fields import Choice, InputName, holds, quantity
+from pliant.model.fields import Choice, Flag, InputName, holds, quantity
 from pliant.model.places import OnRod
 from pliant.model.rod import Rod
 from pliant.model.section import Round
@@ -54,9 +54,11 @@ class Tube(Rod):
     drive : "torque" if that input is instead the torque (N m) with which the base is turned; it is then
         free to turn, and ``angle`` is left out.
     shift : name of an input in metres by which the base is pushed along a tube whose tip is fixed to
-        the centreline: it slides along the others and does not turn against them (push-pull robots,
-        backbones through disks). The outermost is then a rod.
+        the centreline: it slides along the others (push-pull robots, backbones through disks). The
+        outermost is then a rod. With ``rotation`` it also turns about its axis, without it does not.
     offset : (x, y) of the axis of such a tube in the sections of the rod, metres.
+    tip_turns : whether its tip turns against the centreline; None for no with ``shift`` and for yes
+        without. The outermost is a rod if not.
     """
 
     inside: str | Rod | None = holds(OnRod("tube or rod around it", "outer"), None)
@@ -69,8 +71,10 @@ class Tube(Rod):
         "metres", "of its axis, if it slides", shape=2, default=(0.0, 0.0)
     )
     drive: str = holds(Choice("what rotation is", names=DRIVES), "angle")
+    tip_turns: bool | None = holds(Flag("whether its tip turns against the centreline"), None)
 
     heading: ClassVar[str] = "tubes"
+    refilled: ClassVar[tuple[str, ...] | None] = None
     place: ClassVar[int] = 2
     input_expected: ClassVar[str] = "one finite number, for it moves the base of a tube"
     pushed: ClassVar[float | None] = None
@@ -94,13 +98,17 @@ class Tube(Rod):
             not straight, "natural", "curvature and twist (ux, uy, uz) only", "leave out shear"
         )
         self._check_start(self.label, "start", self.start, self.start)
+        names = self._own_inputs()
         self.refuse(
-            self.insertion is not None and self.insertion == self.rotation,
+            len(set(names)) < len(names),
             "rotation",
-            "another input than insertion",
+            "another input than insertion or shift",
             "give e.g. insertion='push', rotation='turn'",
         )
         self._check_slide()
+        alone = self.inside is None and self.tip_turns is False
+        expected = "left out in the outermost, which has no rod to which its tip is fixed"
+        self.refuse(alone, "tip_turns", expected, "give the rod around it, or leave it out")
         driven = self.drive == "torque"
         expected = "'angle' where rotation names no input"
         self.refuse(
@@ -110,7 +118,7 @@ class Tube(Rod):
         self.refuse(driven and self.angle != 0.0, "angle", expected, "remove one of them")
 
     def _check_slide(self) -> None:
-        """Refuse a tube that slides and turns, and an axis beside the others where it does not."""
+        """Refuse what does not go with sliding, and an axis beside the others where it does not."""
         if self.shift is None:
             expected = (
                 "left out where the tube does not slide, for it is in the middle of the other"
@@ -118,10 +126,13 @@ class Tube(Rod):
             self.refuse(any(self.offset), "offset", expected, "give a shift too, e.g. shift='push'")
             return
         remedy = "leave it out, or leave shift out"
-        expected = "left out with shift, for a tube that slides does not turn"
-        for field in ("rotation", "insertion"):
-            self.refuse(getattr(self, field) is not None, field, expected, remedy)
-        self.refuse(self.angle != 0.0, "angle", expected, remedy)
+        expected = "left out with shift, which moves the base already"
+        self.refuse(self.insertion is not None, "insertion", expected, remedy)
+        expected = "left out with shift alone, for such a tube does not turn"
+        remedy = "leave it out, or name an input that turns the base, rotation='turn'"
+        for field in ("angle", "tip_turns"):
+            given = bool(getattr(self, field)) and self.rotation is None
+            self.refuse(given, field, expected, remedy)
         expected = "the rod along which it slides"
         self.refuse(self.inside is None, "inside", expected, "give the rod in the middle")
 
@@ -138,8 +149,21 @@ class Tube(Rod):
 
     def inputs(self) -> dict[str, float]:
         """Return the inputs of its joint, its insertion and its rotation; 0 is as described."""
-        own = [x for x in (self.insertion, self.rotation, self.shift) if x is not None]
-        return {**super().inputs(), **dict.fromkeys(own, 0.0)}
+        return {**super().inputs(), **dict.fromkeys(self._own_inputs(), 0.0)}
+
+    def input_unit(self, name: str) -> str:
+        """Metres of an insertion or a shift, radians or N m of a rotation."""
+        if name == self.rotation:
+            return "rad" if self.drive == "angle" else "N m"
+        return "m" if name in self._own_inputs() else super().input_unit(name)
+
+    def _own_inputs(self) -> list[str]:
+        return [x for x in (self.insertion, self.rotation, self.shift) if x is not None]
+
+    @property
+    def tip_is_fixed(self) -> bool:
+        """Whether its tip does not turn against the centreline."""
+        return self.shift is not None if self.tip_turns is None else not self.tip_turns
 
     def motion_inputs(self) -> list[str]:
         """Return the inputs that prescribe a motion: of its joint, its rotation and its shift."""
@@ -201,20 +225,36 @@ class Tube(Rod):
             expected = "another tube, in a chain that ends with the outermost"
             yield DescriptionError(self.label, "inside", host.name, expected, "leave it out in one")
             return
-        if self.shift is not None:
-            if isinstance(chain[-1], Tube):
-                expected = "a rod, or tubes in a rod, against whose sections it does not turn"
-                remedy = "describe the outermost by add_rod"
-                yield DescriptionError(self.label, "inside", host.name, expected, remedy)
+        if isinstance(host, Tube) and any(host.offset):
+            expected = f"a tube in the middle, while {host.label} is beside it"
+            remedy = "nest tubes around one axis"
+            yield DescriptionError(self.label, "inside", host.name, expected, remedy)
+        if self.shift is not None or self.tip_is_fixed:
+            yield from self._not_fixed(host, chain[-1])
+        if any(self.offset):
             return
-        turning = [t for t in description.of(Tube).values() if t.shift is None]
-        others = [t for t in turning if t.inside == self.inside]
+        tubes = [t for t in description.of(Tube).values() if not any(t.offset)]
+        others = [t for t in tubes if t.inside == self.inside]
         if others[0] is not self:
             inner = others[0].name
             expected = f"a tube with room, but {others[0].label} is in {host.label} already"
             remedy = f"put it inside {inner!r}, or {inner!r} inside it"
             yield DescriptionError(self.label, "inside", host.name, expected, remedy)
         yield from self._crossing(host)
+
+    def _not_fixed(self, host: Rod, root: Rod) -> Iterator[DescriptionError]:
+        """Yield that there is no rod at its tip to which that could be fixed."""
+        if isinstance(root, Tube):
+            expected = "a rod, or tubes in a rod, to whose sections its tip is fixed"
+            remedy = "describe the outermost by add_rod"
+            yield DescriptionError(self.label, "inside", host.name, expected, remedy)
+        elif self.reach > root.length * (1.0 + _SAME):
+            expected = (
+                f"such that its tip, which is fixed to {root.label}, is on it; it would be "
+                f"{self.reach - root.length:.3g} m beyond"
+            )
+            remedy = f"give a start of {root.length - self.length:.3g} m"
+            yield DescriptionError(self.label, "start", self.start, expected, remedy)
 
     def _crossing(self, host: Rod) -> Iterator[DescriptionError]:
         """Yield that it is wider than the bore of the one around it where both are."""
@@ -301,7 +341,7 @@ def slides(rod: Rod) -> bool:
 
 def turns(rod: Rod) -> bool:
     """Whether it is a tube that turns against the centreline."""
-    return isinstance(rod, Tube) and rod.shift is None
+    return isinstance(rod, Tube) and (rod.shift is None or rod.rotation is not None)
 
 
 def seen_from(description: Description, rod: Rod) -> float:

@@ -41,6 +41,7 @@ class PressureChamber(KernelTerm):
         self.i = tree.number_of(chamber.part)
         self.part = part = tree.parts[self.i]
         assert part.rod is not None
+        self.squeezes = part.rod.theory == "cosserat"
         length = part.rod.length
         felt = np.any(part.strain_w > 0.0, axis=0)
         cuts = chamber.breaks_along(length).places

@@ -99,6 +99,9 @@ class ChannelRoute:
         self.bridges = [_bridge(a, b) for a, b in pairs]
         self.straight = sum((bridge[0] for bridge in self.bridges), 0.0)
         """Length of all straight pieces, m."""
+        rods = [c.part.rod for c in self.channels]
+        self.squeezes = any(rod is not None and rod.theory == "cosserat" for rod in rods)
+        """Whether it runs along rods that shear and stretch, see `Term`."""
 
     def add_length(self, state: State, out: Array) -> None:
         """Add the length at a configuration to out (1,), m."""

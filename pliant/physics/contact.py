@@ -18,6 +18,7 @@ import numpy as np
 
 from pliant.engine.arrays import clear, combine, copy, take
 from pliant.engine.program import run
+from pliant.lie.se3_kernels import step_twists
 from pliant.model import Contact, DescriptionError
 from pliant.physics.contacts import assembly, friction, laws
 from pliant.physics.contacts.assembly import Pattern
@@ -429,7 +430,7 @@ class HardContact(_Between, Rows):
         pushed, rubs = self._pushes(start, force, h), bool(self.mu)
         if rubs:
             eta = np.zeros((len(self.pool), 6))
-            run(laws.set_step_twists, Ga, Gb, h, eta)
+            run(step_twists, Ga, Gb, h, eta)
             slip, tau = self._slip(start, Ga, eta, 1.0, held)
             trust = self._trust(step.work, slip, held)
             rubbing = self._rubbing(start, Ga, tau, held)
@@ -554,7 +555,7 @@ class SpringContact(_Between, KernelTerm):
         """The secant of its potential between both ends acts at the frames in the middle."""
         Ga, Gb, h = self.pool.frames(step.a), self.pool.frames(step.b), step.h
         eta, shape = np.zeros((len(self.pool), 6)), (len(self.pool), 6, 6)
-        run(laws.set_step_twists, Ga, Gb, h, eta)
+        run(step_twists, Ga, Gb, h, eta)
         start, end = self.search.find(Ga), self.search.find(Gb)
         Gm = np.zeros(Ga.shape)
         run(laws.set_middle, Ga, eta, 0.5 * h if step.implicit else 0.0, Gm)

@@ -139,8 +139,10 @@ class Term:
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False
-    """Whether it puts rods that shear under compression from within, as a tendon through disks does.
-    `Midpoint` then takes mean forces, and is not the default."""
+    """Whether it keeps rods that shear under compression from within, as tendons and chambers do.
+    `Midpoint` then takes mean forces."""
+    pulls: bool = False
+    """Whether it may do so at once, as tendons do; `Midpoint` is then not the default."""
     whole: bool = False
     """Whether its impulse in a variational step stays where it acts: hard rows, and dry friction."""
     memory: int = 0
@@ -168,6 +170,15 @@ class Term:
 
     def close(self, tree: Tree) -> None:
         """Take over numbers once the tree is numbered."""
+
+    def refill(self, tree: Tree) -> bool:
+        """Take over the numbers of another robot of the same kind, which the tree has already; False if
+        the effect has to be compiled anew.
+
+        The robots differ in the numbers of `Entry.refilled` only, and in none that is zero in one of
+        them. Give arrays other values, for programs know where they are.
+        """
+        return False
 
     def doubts(self, tree: Tree) -> Iterator[str]:
         """Yield sentences about what is probably not meant, once the tree is closed."""
@@ -356,6 +367,12 @@ class KernelTerm(Term):
         return float(out[0])
 
 
+def opposes(term: Term) -> bool:
+    """Whether a term may oppose velocities."""
+    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
+    return bool(getattr(term, "resists", own))
+
+
 class OwnTerm(Term):
     """A term with the input of an effect, if it has one; without, its law comes on with the loads.
 
@@ -414,6 +431,8 @@ class Rows(Term):
     one_sided: bool = False
     rubs: bool = False
     """Whether forces beside its rows depend on its multipliers, as friction does."""
+    eased: bool = False
+    """Whether its tangent has a compliance that its rows do not have, see `add_excess`."""
     label: str = ""
     """How error messages call it."""
     source: Any = None
@@ -431,6 +450,10 @@ class Rows(Term):
     def add_gaps(self, state: State, scale: float, out: Array) -> None:
         """Add scale times the gaps to its rows of out (total,)."""
         out[self.rows] += scale * self.gaps(state)
+
+    def add_excess(self, x: Array, out: Array) -> None:
+        """Add to out (total,) what only an `eased` tangent has, its compliance, times x (n,)."""
+        raise NotImplementedError
 
     def violations(self, state: State) -> Array:
         """What of the gaps (len(rows),) has to be closed."""
@@ -476,6 +499,10 @@ class Rows(Term):
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
         """Add the forces A^T z times `scale` to the work of a state."""
+        raise NotImplementedError
+
+    def add_bends(self, state: State, z: Array, work: Work, scale: float) -> None:
+        """Add scale times the derivatives of the forces A^T z of a row that squeezes rods."""
         raise NotImplementedError
 
     def augmented(self, gaps: Array) -> Array | float:

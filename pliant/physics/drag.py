@@ -12,6 +12,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
+from pliant.model import Rod
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
@@ -29,11 +30,16 @@ class Drag(KernelTerm):
         self.i = i
         part = tree.parts[i]
         assert part.rod is not None
-        self.rod, self._weights = part.rod, part.mass_w.tolist()
+        self.rod: Rod | None = part.rod
+        self._weights = part.mass_w.tolist()
         self.coefficients = part.rod.drag_coefficients()
         self.stations = part.line_stations(turns=True)
         self.C = self.coefficients * part.mass_w[:, None]
         """(Q, 3): coefficients times weights, kg/m."""
+
+    def refill(self, tree: Tree) -> bool:
+        self.rod = tree.parts[self.i].rod
+        return True
 
     def act(self, m: Moment) -> None:
         if m.v is None:

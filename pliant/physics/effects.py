@@ -140,11 +140,26 @@ class Effects:
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
         self.squeezed = any(term.squeezes for term in self.terms)
-        """Whether something puts rods under compression from within."""
+        """Whether something keeps rods under compression from within, and whether by a pull."""
+        self.pulled = any(term.pulls for term in self.terms)
         self.held = any(term.whole for term in self.rows)
         """Whether there are hard rows, which act at the start of a step."""
         self.over_constrained = False
         """Whether rows of constraints depend on each other, see `solve.redundancy`."""
+
+    def refill(self, description: Description) -> bool:
+        """Take over the numbers of a description of the same kind, see `Term.refill`.
+
+        False if the robot has to be compiled anew.
+        """
+        if not (self.tree.refill(description) and all(x.refill(self.tree) for x in self.terms)):
+            return False
+        self.gap_weights[...] = np.concatenate([np.zeros(0), *(x.row_weights for x in self.rows)])
+        for kept in self.idle.values():
+            known = list(kept)
+            kept.clear()
+            kept.extend(x for x in known if hasattr(x, "refill") and x.refill())
+        return True
 
     def of_kind(self, kind: type[Any]) -> Iterable[Any]:
         """The terms of one class."""

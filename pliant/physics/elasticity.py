@@ -33,6 +33,10 @@ class Elasticity(KernelTerm):
     def close(self, tree: Tree) -> None:
         self.e0 = tree.rest.parts[self.i].strain.e.copy()
 
+    def refill(self, tree: Tree) -> bool:
+        """The stiffness is that of the part."""
+        return True
+
     def act(self, m: Moment) -> None:
         w = m.work.parts[self.i]
         wanted = m.tangent is not None

@@ -104,6 +104,12 @@ class ChannelRow(PathRow):
             run(set_force, *rule, keep, gap, force)
             self._add_bends(m.work, strains, force, 1.0)
 
+    def add_bends(self, state: State, z: Array, work: Work, scale: float) -> None:
+        super().add_bends(state, z, work, scale)
+        force = np.zeros(1)
+        run(take_force, self.rows, z, force)
+        self._add_bends(work, [c.strains(state) for c in self.route.channels], force, scale)
+
     def arrive(self, step: Step) -> None:
         """Take back what of its stress would arrive at b: all of its impulse leaves a."""
         if self.hard:

@@ -37,10 +37,17 @@ class EmbeddedTension(KernelTerm):
         self.input = self.name = tendon.name
         self.route = ChannelRoute(tree, tendon)
         self.channels = self.route.channels
+        self.squeezes = self.pulls = self.route.squeezes
 
     def close(self, tree: Tree) -> None:
         self.rest_length = self.measure(tree.rest)
         self._unit = [np.ones(len(c.rows)) for c in self.channels]
+
+    def refill(self, tree: Tree) -> bool:
+        tendon = tree.description.parts[self.tendon.name]
+        assert isinstance(tendon, EmbeddedTendon)
+        self.tendon = tendon
+        return True
 
     def numbers(self, value: Any) -> Array:
         return np.array([float(value)])

@@ -43,22 +43,40 @@ class ForceFields(Rows):
         self.part = part = tree.parts[i]
         assert part.fields is not None
         self.fields = part.fields
-        self.hard = part.rigid
-        self.soft = np.ascontiguousarray(1.0 / part.C[:, part.field_rows])
-        if self.hard:
-            self.soft[...] = 0.0
+        self.hard = self.eased = part.rigid
         E = len(part.map.elements)
         p, R = self.fields.index.shape[1], len(part.field_rows)
         self._count = (E, p, R)
         self._unit = np.ones((len(part.strain_s), R))
-        element = part.map.strains(part.strain_s).element
+        self._elements = part.map.strains(part.strain_s).element
+        self.soft = np.zeros((len(part.strain_s), R))
         self.compliance = np.zeros((E, R * p, R * p))
+        self.row_weights = np.zeros(R * self.fields.count)
+        self.refill(tree)
+
+    def refill(self, tree: Tree) -> bool:
+        part, fields, element = self.part, self.fields, self._elements
+        if not self.hard:
+            self.soft[...] = 1.0 / part.C[:, part.field_rows]
+        self.compliance[...] = 0.0
         field_compliance(
-            part.field_w, part.C, self.fields.values, part.field_rows, element, self.compliance
+            part.field_w, part.C, fields.values, part.field_rows, element, self.compliance
         )
-        weight = np.zeros(self.fields.count)
-        np.add.at(weight, self.fields.index[element], part.field_w[:, :1] * self.fields.values)
-        self.row_weights = np.repeat(1.0 / weight, R)
+        weight = np.zeros(fields.count)
+        np.add.at(weight, fields.index[element], part.field_w[:, :1] * fields.values)
+        self.row_weights[...] = np.repeat(1.0 / weight, len(part.field_rows))
+        vars(self).pop("_factors", None)
+        if "_settling" in vars(self):
+            self._settling[...] = self._settle_matrices()
+        return True
+
+    @cached_property
+    def _settling(self) -> Array:
+        """(R, count, count): fields of each row from the strains of `strains`."""
+        return self._settle_matrices()
+
+    def _settle_matrices(self) -> Array:
+        return np.array([self.settle_matrix(r) for r in range(len(self.part.field_rows))])
 
     @cached_property
     def _factors(self) -> list[Any]:
@@ -224,6 +242,11 @@ class ForceFields(Rows):
         compliance = self.compliance if share == 1.0 else share * self.compliance
         tangent.add(tangent.effects[self.number][2], compliance)
 
+    def add_excess(self, x: Array, out: Array) -> None:
+        """Add to out (total,) what only tangents have, the compliance of held strains, times x."""
+        forces = np.einsum("eij,ej->ei", self.compliance, x[self.numbers_of])
+        np.add.at(out, self.numbers_of, forces)
+
     def hold_rates(self, work: Work, h: float) -> None:
         if self.hard:
             work.parts[self.i].lag[:, self.part.field_rows] = 0.5 * h
@@ -278,7 +301,7 @@ class ForceFields(Rows):
         if self.hard or not lag.any():
             return
         rows = self.part.field_rows
-        settle = np.array([self.settle_matrix(r) for r in range(len(rows))])
+        settle = self._settling
         fields = (self.part.field_w, self.fields.values, rows, self.fields.index, self.element)
         sums = np.zeros((2, *settle.shape[:2]))
         run(add_field_loss, *fields, lag, w.rate, settle, scale, sums, out)

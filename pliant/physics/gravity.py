@@ -61,6 +61,12 @@ class Gravity(KernelTerm):
         self.masses = [part.M[:, 3].copy() for part in tree.parts]
         """Per part, masses (N,) at its inertial stations, kg."""
 
+    def refill(self, tree: Tree) -> bool:
+        self.always = tree.description.gravity
+        for mass, part in zip(self.masses, tree.parts, strict=True):
+            mass[...] = part.M[:, 3]
+        return True
+
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
         rod = self.tree.parts[i].rod
         assert rod is not None

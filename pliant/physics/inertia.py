@@ -7,7 +7,7 @@ import numpy as np
 from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
 from pliant.lie.leaves import add_hat
-from pliant.lie.plane import half_turn, increment_slopes, log
+from pliant.lie.plane import half_turn, increment_slopes, log, relative
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
 from pliant.lie.tuples import add, apply, dot, read_vector, transpose, write_vector
 
@@ -141,13 +141,7 @@ def flat_momentum(axis, M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[
     i, j = (axis + 1) % 3, (axis + 2) % 3
     rate = 1.0 / h
     for s in range(M.shape[0]):
-        A, B = ga[s], gb[s]
-        co, si, p, q = 0.0, 0.0, 0.0, 0.0
-        for r in range(3):
-            co += A[r, i] * B[r, i]
-            si += A[r, j] * B[r, i]
-            p += A[r, i] * (B[r, 3] - A[r, 3])
-            q += A[r, j] * (B[r, 3] - A[r, 3])
+        co, si, p, q = relative(ga[s], gb[s], i, j)
         half = half_turn(co, si)
         w, f, g = log(half[0], half[1], p, q)
         x = 0.5 * w

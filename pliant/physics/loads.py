@@ -82,16 +82,25 @@ class PointOrLineLoad(KernelTerm):
         self.part = tree.parts[self.i]
 
     def close(self, tree: Tree) -> None:
-        load, count = self.load, len(self.stations)
-        described = np.zeros((count, 6))
+        self.moment, self.force = np.zeros((2, len(self.stations), 6))
+        self._describe()
+        self.rest = tree.rest.parts[self.i].g[self.stations].copy()
+
+    def refill(self, tree: Tree) -> bool:
+        load = tree.description.parts[self.load.name]
+        assert isinstance(load, Load)
+        self.load = load
+        self._describe()
+        return True
+
+    def _describe(self) -> None:
+        """Set moment and force (per length) at the stations as described."""
+        load, described = self.load, np.zeros((len(self.stations), 6))
         if isinstance(load.on, Frame):
             described[:] = load.wrench(1.0)
         else:
             described[:] = load.density(self.part.frames_s[self.stations] - self.first, 1.0)
-        self.moment, self.force = described.copy(), described.copy()
-        self.moment[:, 3:] = 0.0
-        self.force[:, :3] = 0.0
-        self.rest = tree.rest.parts[self.i].g[self.stations].copy()
+        self.moment[:, :3], self.force[:, 3:] = described[:, :3], described[:, 3:]
 
     # -- input -------------------------------------------------------------------------------
 

@@ -24,8 +24,12 @@ class MassDamping(KernelTerm):
         self.part = part = tree.parts[i]
         assert part.rod is not None
         self.coefficient = part.rod.mass_damping
-        self.d = self.coefficient * part.M[: len(part.mass_w)]
-        """(Q, 6): coefficient times inertia times weights."""
+        self.d = self.coefficient * part.M[: len(part.mass_w) + part.of_tubes]
+        """(Q, 6): coefficient times inertia of its own, without that of bodies it carries."""
+
+    def refill(self, tree: Tree) -> bool:
+        self.d[...] = self.coefficient * self.part.M[: len(self.d)]
+        return True
 
     def act(self, m: Moment) -> None:
         if m.v is None:

@@ -53,7 +53,7 @@ class PathRow(FrameRows):
         self.source, self.label, self.name = effect, effect.label, effect.name
         self.slack, self.via = slack, tuple(points)
         self.path = Path(tree, points, coupled=False)
-        self.squeezes = self.path.squeezes
+        self.squeezes = self.pulls = self.path.squeezes
         self._moving = [k for k, side in enumerate(self.path.sides) if side is not None]
         self.sides = [side for side in self.path.sides if side is not None]
 
@@ -124,6 +124,9 @@ class PathRow(FrameRows):
             square = np.zeros((1, A.shape[1], A.shape[1]))
             run(set_square, A[0], held, self.stiffness, square[0])
             m.tangent.add(m.tangent.effects[self.number][2], square)
+
+    def add_bends(self, state: State, z: Array, work: Work, scale: float) -> None:
+        self.path.add_slopes(self.path.spans(state), self._force(z), NOTHING, 2.0, scale, work)
 
     # -- forces ------------------------------------------------------------------------------------
 

@@ -26,11 +26,11 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, combine
 from pliant.engine.program import run
-from pliant.model import Rod, Tube
+from pliant.model import Rod, slides
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.physics.joint_drives import add_input
 from pliant.rods.contract import Array
-from pliant.rods.nested import NestedMap
+from pliant.rods.nested import NestedMap, RelativeMotion
 from pliant.rods.quadrature import gauss_points
 from pliant.tree.collect import add_bilinear, station_values
 from pliant.tree.part import Part
@@ -64,7 +64,7 @@ class NestedTubes(KernelTerm):
         self.i, self.part = i, tree.parts[i]
         nested = self.part.map
         assert isinstance(nested, NestedMap)
-        rows = [row for k in range(len(nested.fields)) for row in _stations(nested, k)]
+        rows = [row for k in range(len(nested.stretches)) for row in _stations(nested, k)]
         columns = (list(x) for x in zip(*rows, strict=True))
         places, stiffness, damping, alike, rest, axial, offset = columns
         self.first, self.count = len(self.part.inner_s), len(places)
@@ -161,27 +161,28 @@ def _stations(nested: NestedMap, k: int) -> list[tuple[Any, ...]]:
     """Of tube k: stations with stiffness (2,), damping (2,), rest of all tubes (3,) and its own, and
     stiffness and damping in stretch (2,) with the offset (2,) of a tube that slides.
     """
-    field = nested.fields[k]
-    tube, first = field.tube, nested.station(k)
+    tube, first = nested.stretches[k].tube, nested.station(k)
     places, w = nested.tube_rule(k, _POINTS)
     s = np.clip(places - first, 0.0, tube.length)
     stiffness, damping = (x(s)[:, [0, 2]] * w[:, None] for x in (tube.stiffness, tube.damping))
     alike = nested.centre.natural_strain(nested.place(places))[:, :3]
     rest = tube.natural_strain(s)[:, :3]
     axial, offset = np.zeros((len(s), 2)), np.zeros((len(s), 2))
-    if field.slides and isinstance(tube, Tube):
+    if slides(tube):
         axial = np.stack([w * tube.stiffness(s)[:, 5], w * tube.damping(s)[:, 5]], axis=1)
-        offset[:] = tube.offset
+        offset[:] = nested.stretches[k].offset
     columns = (places, stiffness, damping, alike, rest, axial, offset)
     rows: list[Any] = list(zip(*columns, strict=True))
-    if field.count:
-        length = max(-field.start, _SHORTEST * nested.centre.length)
-        stiff, viscous, twist = _straight_part(tube, length, 5 if field.slides else 2)
-        turned = np.array([0.0, 0.0, field.angle + (0.0 if field.slides else twist)])
-        none = np.zeros(2)
-        if field.torque is not None:  # the straight part passes the torque on
-            stiff, viscous = none, none
-        rows.append((nested.guide_station(k), stiff, viscous, np.zeros(3), turned, none, none))
+    none = np.zeros(2)
+    for field in nested.fields:
+        if field.k == k and field.count:
+            length = max(-field.start, _SHORTEST * nested.centre.length)
+            stiff, viscous, twist = _straight_part(tube, length, field.row)
+            turned = np.array([0.0, 0.0, field.described + (0.0 if field.slides else twist)])
+            if field.torque is not None:  # the straight part passes the torque on
+                stiff, viscous = none, none
+            place = nested.guide_station(field)
+            rows.append((place, stiff, viscous, np.zeros(3), turned, none, none))
     return rows
 
 
@@ -293,12 +294,10 @@ class TubeTorque(KernelTerm):
     compiled = True
     size = 1
 
-    def __init__(self, tree: Tree, i: int, k: int) -> None:
-        self.part = tree.parts[i]
-        nested = self.part.map
-        assert isinstance(nested, NestedMap)
-        self.input = nested.fields[k].torque
-        self.at_q, self.at_x = nested.entry_angle(k)
+    def __init__(self, tree: Tree, i: int, field: RelativeMotion) -> None:
+        self.part, self.input = tree.parts[i], field.torque
+        assert isinstance(self.part.map, NestedMap)
+        self.at_q, self.at_x = self.part.map.entry_value(field)
 
     def numbers(self, value: Any) -> Array:
         return np.array([float(value)])
@@ -343,5 +342,5 @@ def terms(tree: Tree) -> list[Term]:
         nested = tree.parts[i].map
         assert isinstance(nested, NestedMap)
         driven = [field for field in nested.fields if field.torque is not None and field.count]
-        found += [TubeTorque(tree, i, field.k) for field in driven]
+        found += [TubeTorque(tree, i, field) for field in driven]
     return found

@@ -24,7 +24,13 @@ class Viscosity(KernelTerm):
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
-        self.part = tree.parts[i]
+        self.part = part = tree.parts[i]
+        self.damping = part.plain * part.lag
+        """(S, 6): damping times weight."""
+
+    def refill(self, tree: Tree) -> bool:
+        self.damping[...] = self.part.plain * self.part.lag
+        return True
 
     def symbolic(self, x: Symbols) -> None:
         weight = self.part.strain_w.copy()
@@ -34,8 +40,7 @@ class Viscosity(KernelTerm):
             x.resist(e, w * x.damping(self.i, s) * x.rate(e))
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
-        damping = self.part.plain * self.part.lag
-        run(add_quadratic, damping, m.work.parts[self.i].rate, scale, out)
+        run(add_quadratic, self.damping, m.work.parts[self.i].rate, scale, out)
 
 
 def terms(tree: Tree) -> list[Term]:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.lie import se3, so3
-from pliant.model import Array, DescriptionError, Rod, check_suffix
+from pliant.model import Array, Rod, check_suffix
+from pliant.model.checks import count
 from pliant.results.export import (
     AXES,
     dataset,
@@ -20,6 +21,7 @@ from pliant.results.export import (
     describe_formulation,
     describe_places,
     names,
+    plain_data,
     poses_by_name,
     variable,
     write_rows,
@@ -89,11 +91,8 @@ class Equilibrium(Responsive, Saveable):
         return self._solution.q, None
 
     @cached_property
-    def _told_once(self) -> Mapping[str, Mapping[str, Any]]:
+    def _readings(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
         return self._compiled.readings(self._still)
-
-    def _readings(self) -> Mapping[str, Mapping[str, Any]]:
-        return self._told_once
 
     @cached_property
     def energy(self) -> dict[str, float]:
@@ -166,15 +165,16 @@ class Equilibrium(Responsive, Saveable):
     def to_dict(self) -> dict[str, Any]:
         """Return tips, energies, reactions and how they were found as plain data, SI units."""
         error = self.error
-        return {
+        data = {
             **super().to_dict(),
             "stable": self.stable,
-            "inputs": dict(self.inputs),
+            "inputs": self.inputs,
             "places": poses_by_name(self._places()),
-            "energy": dict(self.energy),
-            "reactions": dict(self.reactions),
+            "energy": self.energy,
+            "reactions": self.reactions,
             "error": None if error is None else {"shape": error.shape, "relative": error.relative},
         }
+        return plain_data(data)
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw the robot and its effects over the undeformed one; save the picture if a path is given.
@@ -191,7 +191,7 @@ class Equilibrium(Responsive, Saveable):
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        told = [self._readings()]
+        told = [self._readings]
         effects, arrows = effect_shapes(self._compiled, q, inputs, tensions_of(self), told)
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
@@ -292,10 +292,7 @@ class Modes(Result, Saveable):
         body. These are small rotations (rad) and displacements (m) for unit
         modal mass, in the body frame of the section at equilibrium.
         """
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self):
-            raise DescriptionError(
-                "modes", "k", k, f"a whole number from 0 to {len(self) - 1}", "count from 0"
-            )
+        count("modes", "k", k, 0, "count from 0", len(self) - 1)
         return self.equilibrium._twists(part, s, [self._solution.vectors[:, k]])
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
@@ -315,13 +312,14 @@ class Modes(Result, Saveable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return frequencies, Hz, and growth, 1/s, with the equilibrium as plain data."""
-        return {
+        data = {
             **super().to_dict(),
             "frequencies": self.frequencies.tolist(),
             "growth": self.growth.tolist(),
             "error": self.error.tolist(),
             "equilibrium": self.equilibrium.to_dict(),
         }
+        return plain_data(data)
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw each mode at its largest displacement over the equilibrium; save it if a path is given.

@@ -22,6 +22,7 @@ from pliant.results.export import (
     describe_energy,
     describe_formulation,
     describe_places,
+    plain_data,
     poses_by_name,
     variable,
     write_rows,
@@ -95,14 +96,11 @@ class MovingResult(ShapeResult):
         return {name: rows.reshape(*self._leading, 6) for name, rows in reactions.items()}
 
     @cached_property
-    def _told_once(self) -> dict[str, dict[str, Array]]:
-        return self._compiled.moving_readings(self._path)
-
-    def _readings(self) -> dict[str, dict[str, Array]]:
+    def _readings(self) -> dict[str, dict[str, Array]]:  # type: ignore[override]
+        told = self._compiled.moving_readings(self._path)
         if self._leading:
-            return self._told_once
-        told = self._told_once.items()
-        return {name: {key: x[0] for key, x in values.items()} for name, values in told}
+            return told
+        return {name: {key: x[0] for key, x in values.items()} for name, values in told.items()}
 
     def _energies(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies at some of the output times: the parts, and the total of what is stored."""
@@ -297,7 +295,7 @@ class Motion(MovingResult, Saveable):
         return {
             **super()._attributes(),
             "integrator": self.integrator,
-            **({"scheme": self.scheme} if self.scheme else {}),
+            **({"scheme": str(self.scheme)} if self.scheme else {}),
             "dt": self.dt,
             "steps": self.steps,
             "iterations": self.iterations,
@@ -309,7 +307,7 @@ class Motion(MovingResult, Saveable):
     def to_dict(self) -> dict[str, Any]:
         """Return tips, energies and inputs at the end, and how they were found, as plain data."""
         there = len(self.t) > 0
-        return {
+        data = {
             **super().to_dict(),
             "complete": self.complete,
             "t": float(self._trajectory.final[0]),
@@ -318,6 +316,7 @@ class Motion(MovingResult, Saveable):
             "energy": {name: float(x[-1]) for name, x in self.energy.items()} if there else {},
             "rescues": dict(self.rescues),
         }
+        return plain_data(data)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw tips, centres of bodies and energies over time; save the picture if a path is given."""
@@ -376,7 +375,7 @@ class Motion(MovingResult, Saveable):
     def _shown(self) -> dict[str, dict[str, Array]]:
         """What effects tell of themselves, if any does; it takes time to find out."""
         effects = self._compiled.description.of(Effect).values()
-        return self._readings() if any(effect.tells for effect in effects) else {}
+        return self._readings if any(effect.tells for effect in effects) else {}
 
     def _sketch(self) -> str:
         if len(self.t) < 2:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, ConvergenceError, DescriptionError, Rod, check_suffix, whole_number
+from pliant.model import Array, ConvergenceError, DescriptionError, Rod, check_suffix
+from pliant.model.checks import count
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.export import (
     dataset,
     describe_formulation,
+    plain_data,
     pose_variables,
     variable,
     write_rows,
@@ -85,10 +87,8 @@ class Path(ShapeResult, Saveable):
         return len(self.values)
 
     def __getitem__(self, k: int) -> Equilibrium:
-        number = whole_number(k)
-        if number is None or not -len(self) <= number < len(self):
-            expected = f"a whole number from 0 to {len(self) - 1}"
-            raise DescriptionError("path", "k", k, expected, "count points from 0")
+        last = len(self) - 1
+        number = count("path", "k", k, -len(self), f"count points from 0 to {last}", last)
         return self._equilibrium(self._branch.points[number])
 
     def __iter__(self) -> Iterator[Equilibrium]:
@@ -133,7 +133,7 @@ class Path(ShapeResult, Saveable):
             else:
                 problem = self._compiled if point.mesh is None else point.mesh
                 assert isinstance(problem, CoordinateProblem)
-                found.append(judge(problem, solution)[0])
+                found.append(judge(problem.effects, solution)[0])
         return found
 
     @cached_property
@@ -148,14 +148,10 @@ class Path(ShapeResult, Saveable):
         side : 1 or -1, to one side or the other.  which : of several directions, the one to leave in.
         """
         specials = self._branch.bifurcations
-        number, other = whole_number(k), whole_number(which)
-        if number is None or not 0 <= number < len(specials):
-            expected = f"the number of one of {len(specials)} bifurcations, from 0"
-            raise DescriptionError("path", "k", k, expected, "see path.bifurcations")
-        count = specials[number].directions.shape[1]
-        if other is None or not 0 <= other < count:
-            expected = f"the number of one of {count} directions, from 0"
-            raise DescriptionError("path", "which", which, expected, "give 0")
+        remedy = f"this path has {len(specials)} bifurcations, see path.bifurcations"
+        number = count("path", "k", k, 0, remedy, len(specials) - 1)
+        directions = specials[number].directions.shape[1]
+        other = count("path", "which", which, 0, "give 0", directions - 1)
         if side not in (1, -1):
             raise DescriptionError("path", "side", side, "1 or -1", "give 1")
         return self._task.leave(self._compiled, specials[number], float(side), other)
@@ -163,12 +159,9 @@ class Path(ShapeResult, Saveable):
     def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
         return np.array([one._wrenches(rod, s, by) for one in self])
 
-    def _readings(self) -> Mapping[str, Mapping[str, Any]]:
-        return self._told_by_points
-
     @cached_property
-    def _told_by_points(self) -> dict[str, dict[str, Any]]:
-        rows = [one._readings() for one in self]
+    def _readings(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
+        rows = [one._readings for one in self]
         return {
             name: {key: np.array([row[name][key] for row in rows]) for key in told}
             for name, told in rows[0].items()
@@ -218,7 +211,8 @@ class Path(ShapeResult, Saveable):
             ).reshape(-1, 2)
             for name in ("folds", "bifurcations")
         }
-        figure = draw_branches(curves, marks, f"input {self.input}", f"{axis} of {place}")
+        label = self._compiled.description.input_label(self.input)
+        figure = draw_branches(curves, marks, label, f"{axis} of {place}")
         return saved(figure, path)
 
     def _shown_place(self) -> str:
@@ -255,7 +249,7 @@ class Path(ShapeResult, Saveable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return values, stability, folds and bifurcations as plain data."""
-        return {
+        data = {
             **super().to_dict(),
             "input": self.input,
             "values": self.values.tolist(),
@@ -264,6 +258,7 @@ class Path(ShapeResult, Saveable):
             "bifurcations": [turn.value for turn in self.bifurcations],
             "ended": self.ended,
         }
+        return plain_data(data)
 
     def summary(self) -> str:
         """Return range, folds and bifurcations in a few lines of text."""

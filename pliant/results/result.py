@@ -346,10 +346,11 @@ class ShapeResult(Result, ABC):
         effects = self._compiled.description.of(Effect)
         known = [key for key, effect in effects.items() if "gap" in effect.tells]
         known_name("result", "contacts", name, known, "the name of a contact")
-        told = self._readings()[name]
+        told = self._readings[name]
         names: Any = {x: tuple(np.atleast_2d(told[x])[0].tolist()) for x in ("part", "other")}
         return Contacts(**names, **{key: told[key] for key in effects[name].tells})
 
+    @property
     @abstractmethod
     def _readings(self) -> Mapping[str, Mapping[str, Any]]:
         """What effects tell of themselves, by name; in a motion with a leading axis T."""
@@ -360,7 +361,7 @@ class ShapeResult(Result, ABC):
         known = [key for key, effect in effects.items() if quantity in effect.tells]
         expected = f"the name of an effect that has a {quantity}"
         known_name("result", quantity, name, known, expected)
-        values = self._readings()[name][quantity]
+        values = self._readings[name][quantity]
         return values if np.ndim(values) else float(values)
 
     def strain(self, rod: str | None = None, s: ArrayLike | None = None) -> Array:

@@ -11,12 +11,11 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pliant.lie.tuples import Array
 
 if TYPE_CHECKING:
     from pliant.rods.contract import OwnConfiguration, OwnPlan, RodMap
-
-Array = NDArray[np.float64]
 
 
 class Actuation(ABC):

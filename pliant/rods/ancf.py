@@ -17,13 +17,13 @@ stretch is the same with no compliance.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 
 from pliant.engine.program import run
-from pliant.model import DescriptionError, Rod
-from pliant.model.checks import whole_number
+from pliant.model import Rod, refuse
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods import ancf_chart, ancf_kernels
 from pliant.rods.ancf_moments import SimplifiedMoments
 from pliant.rods.ancf_nodes import (
@@ -46,7 +46,6 @@ from pliant.rods.contract import (
 from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
 PLANES = {"xz": XZ, "yz": YZ}
-MOMENTS = ("exact", "simplified")
 _SHARED = {"theories": ("cosserat", "kirchhoff"), "massless_rotation": True, "rotary": False}
 _PLANAR = {
     "xz": Capabilities(strain_rows=(1, 5), frame_rows=(1, 3, 5), planar=True, **_SHARED),  # type: ignore[arg-type]
@@ -55,7 +54,6 @@ _PLANAR = {
 _CABLE = Capabilities(
     strain_rows=(0, 1, 5),
     frame_rows=(0, 1, 3, 4, 5),
-    max_rotation=np.pi,
     **_SHARED,  # type: ignore[arg-type]
 )
 
@@ -79,41 +77,27 @@ class ANCF(Formulation):
         at the nodes taken for unit vectors, the same for a rod that keeps its length), if planar.
     """
 
-    elements: int = 8
+    elements: int = holds(Whole(least=1, example="8"), 8)
     planar: bool = True
-    plane: str = "xz"
+    plane: str = holds(Choice(names=tuple(PLANES)), "xz")
     inextensible: bool = False
     rotary: bool = False
-    moments: str = "exact"
+    moments: str = holds(Choice(names=("exact", "simplified")), "exact")
 
     capabilities: ClassVar[Capabilities] = _PLANAR["xz"]
 
     def __post_init__(self) -> None:
-        elements = whole_number(self.elements)
-        if elements is None or elements < 1:
-            _refuse("elements", self.elements, "a whole number of at least 1", "8 is usual")
-        for field in ("planar", "inextensible", "rotary"):
-            if not isinstance(getattr(self, field), (bool, np.bool_)):
-                _refuse(field, getattr(self, field), "True or False", "leave it out")
-        if self.plane not in PLANES:
-            _refuse("plane", self.plane, "'xz' or 'yz'", "'xz' bends about the local y axis")
-        if not self.planar and self.plane != "xz":
-            _refuse("plane", self.plane, "left out for a cable in space", "give planar=True")
-        if self.moments not in MOMENTS:
-            _refuse("moments", self.moments, "'exact' or 'simplified'", "'exact' is usual")
-        if not self.planar and self.moments != "exact":
-            _refuse("moments", self.moments, "'exact' for a cable in space", "give planar=True")
-        object.__setattr__(self, "elements", elements)
+        super().__post_init__()
+        for field, usual in (("plane", "xz"), ("moments", "exact")):
+            given = getattr(self, field)
+            wrong, expected = not self.planar and given != usual, f"{usual!r} for a cable in space"
+            refuse(wrong, self.label, field, given, expected, "leave it out, or give planar=True")
         own = _PLANAR[self.plane] if self.planar else _CABLE
-        object.__setattr__(self, "capabilities", replace(own, rotary=bool(self.rotary)))
+        object.__setattr__(self, "capabilities", replace(own, rotary=self.rotary))
 
     def discretise(self, rod: Rod) -> ANCFMap:
         """The map of `rod` under these settings."""
         return ANCFMap(rod, self)
-
-
-def _refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
-    raise DescriptionError("formulation ANCF", field, value, expected, remedy)
 
 
 class ANCFMap(KernelMap):
@@ -124,6 +108,7 @@ class ANCFMap(KernelMap):
     """
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: ANCF) -> None:
         even = np.linspace(0.0, rod.length, settings.elements + 1)
@@ -153,6 +138,10 @@ class ANCFMap(KernelMap):
         self._modes = ForceBasis(
             values, index, 2 * count + 1, before, rows=(5,), rigid=self.inextensible
         )
+
+    def refill(self, rod: Rod) -> bool:
+        check_rod(rod, self.turn)
+        return super().refill(rod)
 
     def _number(self, count: int) -> Ints:
         """(E, m): base twist, then the entries of x of both nodes, -1 where the base holds them."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 
 
 @kernel
@@ -45,17 +45,23 @@ def advance(nodes, x, out):  # type: ignore[no-untyped-def]
         turn(nodes[n, d:], x[at + d : at + width], out[at + d : at + width])
 
 
+@leaf
+def _along(vector, other):  # type: ignore[no-untyped-def]
+    """Length of a vector (d,), and the part of another one along it."""
+    square = 0.0
+    part = 0.0
+    for i in range(vector.shape[0]):
+        square += vector[i] * vector[i]
+        part += vector[i] * other[i]
+    length = np.sqrt(square)
+    return length, part / length
+
+
 @kernel
 def turn(vector, move, out):  # type: ignore[no-untyped-def]
     """out (d,): a vector moved, its length by the part along it, turned by the rest."""
     d = vector.shape[0]
-    square = 0.0
-    grow = 0.0
-    for i in range(d):
-        square += vector[i] * vector[i]
-        grow += vector[i] * move[i]
-    length = np.sqrt(square)
-    grow /= length
+    length, grow = _along(vector, move)
     angle = 0.0
     for i in range(d):
         side = (move[i] - grow * vector[i] / length) / length
@@ -100,13 +106,7 @@ def add_second(nodes, balance, K):  # type: ignore[no-untyped-def]
 def bend(vector, force, H):  # type: ignore[no-untyped-def]
     """H (d, d): second derivative of force.(vector in the chart of `turn`) at no move."""
     d = vector.shape[0]
-    square = 0.0
-    push = 0.0
-    for i in range(d):
-        square += vector[i] * vector[i]
-        push += vector[i] * force[i]
-    length = np.sqrt(square)
-    push /= length
+    length, push = _along(vector, force)
     for i in range(d):
         for j in range(d):
             a, b = vector[i] / length, vector[j] / length

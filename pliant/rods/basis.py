@@ -8,13 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
-from numpy.typing import NDArray
 
 from pliant.engine.by_value import by_value
+from pliant.lie.tuples import Array, Ints
 from pliant.model import DescriptionError
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def find_span(knots: Array, s: Array) -> tuple[Ints, Ints]:

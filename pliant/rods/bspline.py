@@ -7,16 +7,16 @@ control poses; the increments Psi_i are stored, so that a turn of more than pi k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.engine.program import run
 from pliant.lie.operators import EXP
-from pliant.model import DescriptionError, Rod
-from pliant.model.checks import whole_number
+from pliant.model import Rod, refuse
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods import chain, chain_second
 from pliant.rods.basis import (
     Cumulative,
@@ -26,7 +26,6 @@ from pliant.rods.basis import (
     find_span,
 )
 from pliant.rods.contract import (
-    NO_TURNS,
     Array,
     Capabilities,
     ForceBasis,
@@ -35,9 +34,9 @@ from pliant.rods.contract import (
     RodMap,
 )
 from pliant.rods.increments import (
+    MAPS,
     ChainConfiguration,
     IncrementMap,
-    check_map,
     fit_strains,
 )
 from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
@@ -74,68 +73,45 @@ class BSpline(Formulation):
         and `points` is rounded up to whole spans of `degree` increments.
     """
 
-    degree: int = 3
-    points: int = 15
-    map: str = "exp"
+    degree: int = holds(Whole(least=1, most=5), 3)
+    points: int = holds(Whole(least=2, example="15"), 15)
+    map: str = holds(Choice(names=tuple(MAPS)), "exp")
     knots: Sequence[float] | str = "uniform"
     basis: Sequence[Function] | str = "bspline"
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def __post_init__(self) -> None:
-        def refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
-            raise DescriptionError(
-                part="formulation BSpline",
-                field=field,
-                value=value,
-                expected=expected,
-                remedy=remedy,
-            )
+        super().__post_init__()
+        least = self.degree + 1
+        expected = f"at least degree + 1 = {least} control points"
+        self._refuse(self.points < least, "points", expected, "give more points or a lower degree")
+        self._check_basis()
+        named, want = isinstance(self.knots, str), self.points - self.degree - 1
+        if named and self.knots in ("uniform", "graded"):
+            return
+        inner = np.zeros(0) if named else np.asarray(self.knots, dtype=float)
+        wrong = named or inner.shape != (want,) or not _increasing(inner)
+        expected = (
+            f"'uniform', 'graded' or {want} increasing fractions of the length between 0 and 1"
+        )
+        self._refuse(wrong, "knots", expected, "leave knots out for uniform ones")
+        often = want and max(np.sum(inner == u) for u in inner) > self.degree
+        self._refuse(often, "knots", "no knot repeated more than degree times", "thin it")
 
-        degree, points = whole_number(self.degree), whole_number(self.points)
-        if degree is None or not 1 <= degree <= 5:
-            refuse("degree", self.degree, "a whole number from 1 to 5", "3 is a good default")
-        if points is None or points < degree + 1:
-            refuse(
-                "points",
-                self.points,
-                f"at least degree + 1 = {self.degree + 1} control points",
-                "give more points or a lower degree",
-            )
-        object.__setattr__(self, "degree", degree)
-        object.__setattr__(self, "points", points)
-        check_map(self.map)
-        self._check_basis(refuse)
-        named = isinstance(self.knots, str)
-        if not (named and self.knots in ("uniform", "graded")):
-            want = self.points - self.degree - 1
-            inner = np.zeros(0) if named else np.asarray(self.knots, dtype=float)
-            if named or inner.shape != (want,) or not _increasing(inner):
-                refuse(
-                    "knots",
-                    self.knots,
-                    f"'uniform', 'graded' or {want} increasing fractions of the length between 0 and 1",
-                    "leave knots out for uniform ones",
-                )
-            if want and max(np.sum(inner == u) for u in inner) > self.degree:
-                refuse("knots", self.knots, "no knot repeated more than degree times", "thin it")
+    def _refuse(self, wrong: object, field: str, expected: str, remedy: str) -> None:
+        refuse(wrong, self.label, field, getattr(self, field), expected, remedy)
 
-    def _check_basis(self, refuse: Callable[..., NoReturn]) -> None:
+    def _check_basis(self) -> None:
         if self.basis == "bspline":
             return
         given: Any = self.basis
         listed = not isinstance(given, str) and all(callable(f) for f in given)
-        if given != "power" and not (listed and len(given) == self.degree):
-            refuse(
-                "basis",
-                given,
-                f"'bspline', 'power' or degree = {self.degree} functions of x in [0, 1]",
-                "give as many functions as the degree says",
-            )
-        if not isinstance(self.knots, str) or self.knots != "uniform":
-            refuse("knots", self.knots, "left out with another basis", "spans are equal then")
+        wrong = given != "power" and not (listed and len(given) == self.degree)
+        expected = f"'bspline', 'power' or degree = {self.degree} functions of x in [0, 1]"
+        self._refuse(wrong, "basis", expected, "give as many functions as the degree says")
+        wrong = not isinstance(self.knots, str) or self.knots != "uniform"
+        self._refuse(wrong, "knots", "left out with another basis", "spans are equal then")
         object.__setattr__(self, "basis", given if isinstance(given, str) else tuple(given))
         cumulative_basis(self.basis, self.degree)  # type: ignore[arg-type]
 
@@ -199,9 +175,11 @@ class BSplineMap(IncrementMap):
     """The map of one rod under `BSpline`. x = (twist of g_0, ..., twist of g_n)."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: BSpline) -> None:
         k = settings.degree
+        self._settings = settings
         self.cumulative: Cumulative | None = None
         if settings.chained:
             self.cumulative = cumulative_basis(settings.basis, k)  # type: ignore[arg-type]
@@ -214,6 +192,11 @@ class BSplineMap(IncrementMap):
         mixed = k > 1 or rod.theory == "kirchhoff"
         before = 6 * np.arange(1, n + 1)
         self._modes = self.spline_force_basis(self.knots, before, _HELD[k]) if mixed else None
+
+    def refill(self, rod: Rod) -> bool:
+        graded = self._settings.knots == "graded"  # by the bending stiffness
+        same = not graded or np.array_equal(knots_with_breaks(rod, self._settings), self.knots)
+        return super().refill(rod) and same
 
     def in_plane(self, normal: int) -> RodMap | None:
         from pliant.rods.flat import FlatCurve
@@ -270,26 +253,6 @@ class BSplineMap(IncrementMap):
         columns = 6 * self.first[self.basis(s)[0]][:, None] + np.arange(6 * k)
         target = self.rod.natural_strain(s)
         return fit_strains(self, psi.ravel(), columns, target, lambda plan: plan.B[:, :, 6:])
-
-    def configuration(self) -> ChainConfiguration:
-        c = super().configuration()
-        c.psi = c.q.reshape(-1, 6)
-        return c
-
-    def update(self, c: ChainConfiguration, base: Array, q: Array) -> None:
-        super().update(c, base, q)
-        run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
-
-    def retract_to(self, c: ChainConfiguration, base: Array, x: Array, out: Array) -> None:
-        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
-        run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
-
-    def chart_entries(self) -> tuple[Ints, Ints]:
-        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
-
-    def advance_to(self, c: ChainConfiguration, base: Array, x: Array, out: Array) -> None:
-        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
-        run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
 
     # -- lifting -----------------------------------------------------------------------------
 

@@ -26,17 +26,16 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.engine.arrays import clear, combine, copy
+from pliant.lie.tuples import Array, Ints
 from pliant.model import DescriptionError, Rod, refuse
+from pliant.model.fields import check_fields
 from pliant.rods.actuation import Actuation, OnStrains
 
 if TYPE_CHECKING:
     from pliant.rods.lumped_nodes import LumpedNodes
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NO_TWISTS: Ints = np.zeros((0, 6), dtype=np.int64)
 NO_TURNS: Ints = np.zeros((0, 3), dtype=np.int64)
@@ -51,11 +50,7 @@ class Capabilities:
     theories: tuple[str, ...] = ("cosserat",)
     strain_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
-    statics: bool = True
-    dynamics: bool = True
     planar: bool = False
-    max_rotation: float = float("inf")
-    """Largest rotation (rad) between neighbouring coordinates that can be represented."""
     effects: tuple[str, ...] = EFFECTS
     """Which of EFFECTS it carries; a rod that needs another one is refused by name."""
     massless_rotation: bool = False
@@ -183,6 +178,10 @@ class RodMap(ABC):
     prescribed: Ints = np.zeros(0, dtype=np.int64)
     """Own coordinates (K,) in x that these inputs prescribe, counted without the base."""
 
+    refills: ClassVar[bool] = False
+    """Whether nothing in it depends on stiffness, damping and inertia, see `refill`; said by each class
+    for itself."""
+
     def __init__(self, rod: Rod, nv: int, nq: int | None = None) -> None:
         self.rod = rod
         self.nv = nv
@@ -194,6 +193,13 @@ class RodMap(ABC):
         """Arclengths (N + 1,) between which strains and their derivatives are smooth, m."""
         self.actuation: Actuation = OnStrains(self)
         """How chambers act on the element variables."""
+
+    def refill(self, rod: Rod) -> bool:
+        """Be the map of a rod that differs from its own in plain numbers of section and material only;
+        False if it cannot.
+        """
+        self.rod = rod
+        return bool(vars(type(self)).get("refills", False))
 
     # -- configuration -----------------------------------------------------------------------
 
@@ -594,6 +600,18 @@ class RodModel:
     """Settings of a way to solve rods. Subclasses are frozen dataclasses with declared capabilities."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+    solves_tubes: ClassVar[bool] = False
+    """Whether it solves tubes in one another as a boundary-value problem, see `TubeProblem`."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that are not what their fields hold, see `pliant.model.fields`."""
+        if is_dataclass(self):
+            check_fields(self, self.label)
+
+    @property
+    def label(self) -> str:
+        """How error messages call it."""
+        return f"formulation {type(self).__name__}"
 
     @property
     def size(self) -> str | None:

@@ -18,6 +18,7 @@ from pliant.engine.program import run
 from pliant.lie import symbolic
 from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods import eba_kernels
 from pliant.rods.contract import (
     Array,
@@ -37,7 +38,6 @@ from pliant.rods.nodal import (
     place_in_elements,
     weights_of,
 )
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 _ROTATIONS = {"unit": EXP, "free": CAYLEY}
 _NEAR = 1e-9
@@ -57,20 +57,15 @@ class EBA(Formulation):
         strain seen from the first node, and the segment as a rigid link at the second one.
     """
 
-    segments: int = 16
-    rotation: str = "unit"
-    scheme: str = MIDPOINT
+    segments: int = holds(Whole(least=1, example="16"), 16)
+    rotation: str = holds(Choice(names=tuple(_ROTATIONS)), "unit")
+    scheme: str = holds(Choice(names=("midpoint", "one-sided")), "midpoint")
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
-
-    def __post_init__(self) -> None:
-        check_settings(self, rotation=tuple(_ROTATIONS), scheme=(MIDPOINT, ONE_SIDED))
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def discretise(self, rod: Rod) -> EBAMap:
         """The map of `rod` under these settings."""
-        map_of = EBAMap if self.scheme == MIDPOINT else OneSidedEBAMap
+        map_of = EBAMap if self.scheme == "midpoint" else OneSidedEBAMap
         return map_of(rod, 1, self.segments, _ROTATIONS[self.rotation])
 
 
@@ -78,6 +73,7 @@ class EBAMap(NodalMap):
     """The map of one rod under `EBA`: elements of two nodes with their strain in the middle."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def symbolic_coordinates(self, c: NodalConfiguration) -> Array:
         """Positions (3,) and unit quaternions (4,) of the nodes after the first, in the world."""
@@ -146,6 +142,7 @@ class OneSidedEBAMap(EBAMap):
     """Strains seen from the first node of each segment, and its inertia at the second one."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def mass_rule(self) -> tuple[Array, Array]:
         """The nodes after the first (S,), m, with the lengths of the segments before them (S,), m."""
@@ -153,18 +150,17 @@ class OneSidedEBAMap(EBAMap):
 
     def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
-        return before, 2.0 * place_in_elements(self.borders, before)[2]
+        return super().rigid_pieces(before)[0], 2.0 * place_in_elements(self.borders, before)[2]
 
     def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""
         return math.vertcat(2.0 * C[1:4], chord) / h
 
-    def strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        run(eba_kernels.place_strain, *self._where(plan, c), plan.e, plan.B)
-
-    def frame_and_strain(self, plan: NodalPlan, c: NodalConfiguration) -> None:
-        self.frame(plan, c)
-        self.strain(plan, c)
+    def evaluate(self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool) -> None:
+        if frames:
+            super().evaluate(plan, c, True, False)
+        if strains:
+            run(eba_kernels.place_strain, *self._where(plan, c), plan.e, plan.B)
 
     def lumped(self, c: NodalConfiguration) -> OneSidedNodes:
         if not isinstance(c.nodes, OneSidedNodes):

@@ -14,9 +14,9 @@ import numpy as np
 from pliant.lie import symbolic
 from pliant.lie.operators import CAYLEY
 from pliant.model import Rod
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods.contract import Array, Capabilities, Formulation
 from pliant.rods.relative import RelativeMap
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,14 @@ class EBR(Formulation):
         start, and the segment as a rigid link with its middle at the end.
     """
 
-    segments: int = 16
-    scheme: str = MIDPOINT
+    segments: int = holds(Whole(least=1, example="16"), 16)
+    scheme: str = holds(Choice(names=("midpoint", "one-sided")), "midpoint")
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
-
-    def __post_init__(self) -> None:
-        check_settings(self, scheme=(MIDPOINT, ONE_SIDED))
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def discretise(self, rod: Rod) -> RelativeMap:
         """The map of `rod` under these settings."""
-        map_of = EBRMap if self.scheme == MIDPOINT else OneSidedEBRMap
+        map_of = EBRMap if self.scheme == "midpoint" else OneSidedEBRMap
         return map_of(rod, self.segments, CAYLEY)
 
 
@@ -49,6 +44,7 @@ class EBRMap(RelativeMap):
     """Beams that shift along the axes of their middles, where they have their mass."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         zero = np.zeros_like(t)
@@ -71,6 +67,7 @@ class OneSidedEBRMap(RelativeMap):
     """Beams that shift along the axes of their starts, with their mass at their ends."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         zero = np.zeros_like(t)

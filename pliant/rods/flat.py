@@ -20,12 +20,12 @@ from pliant.rods.contract import (
     Configuration,
     ForceBasis,
     Ints,
-    KernelMap,
     Plan,
     identities,
 )
 from pliant.rods.increments import IncrementMap
-from pliant.rods.nodal import ElementMap, NodalPlan
+from pliant.rods.nodal import NodalMap, NodalPlan
+from pliant.rods.pose_chain import OnePassMap
 
 
 class FlatConfiguration(Configuration):
@@ -37,15 +37,13 @@ class FlatConfiguration(Configuration):
         self.x, self.z, self.turn = np.zeros((3, increments + 1, 2))
 
 
-class FlatMap(KernelMap):
+class FlatMap(OnePassMap):
     """The map of one rod in a plane whose coordinates are increments between poses.
 
     space : the map in space.  normal : which axis of its sections is normal to the plane, 0 to 2.
     """
 
-    shares_plans: ClassVar[bool] = True
-
-    def __init__(self, space: ElementMap | IncrementMap, normal: int) -> None:
+    def __init__(self, space: NodalMap | IncrementMap, normal: int) -> None:
         poses, count = space.m // 6, len(space.first)
         self._space, self.normal, self.increments = space, normal, space.increments
         self.first, self.breaks = space.first, space.breaks
@@ -79,6 +77,9 @@ class FlatMap(KernelMap):
 
     def mass_rule(self) -> tuple[Array, Array]:
         return self._space.mass_rule()
+
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return self._space.rigid_pieces(s)
 
     def strain_rule(self) -> tuple[Array, Array]:
         return self._space.strain_rule()
@@ -173,31 +174,19 @@ class FlatNodes(FlatMap):
     """The map of a rod of nodes."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
-    def __init__(self, space: ElementMap, normal: int) -> None:
+    def __init__(self, space: NodalMap, normal: int) -> None:
         super().__init__(space, normal)
         self._basis = space.nodal_basis
 
-    def _plan(self, s: Array) -> NodalPlan:
-        s = np.asarray(s, dtype=float)
+    def plan(self, s: Array) -> NodalPlan:
         return NodalPlan(s, *self._basis(s), each=3)
 
-    frames = _plan
-    strains = _plan
-
-    def frame(self, plan: NodalPlan, c: FlatConfiguration) -> None:
-        self._evaluate(plan, c, True, False)
-
-    def strain(self, plan: NodalPlan, c: FlatConfiguration) -> None:
-        self._evaluate(plan, c, False, True)
-
-    def frame_and_strain(self, plan: NodalPlan, c: FlatConfiguration) -> None:
-        self._evaluate(plan, c, True, True)
-
-    def _evaluate(self, plan: NodalPlan, c: FlatConfiguration, frames: bool, strains: bool) -> None:
+    def evaluate(self, plan: NodalPlan, c: FlatConfiguration, frames: bool, strains: bool) -> None:
         where = (c.base, self.first, plan.element, plan.L, plan.dL, c.x, c.z, c.turn)
-        answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
-        run(flat_kernels.place, self.normal, *where, frames, strains, *answers)
+        results = (plan.C, plan.g, plan.J, plan.e, plan.B)
+        run(flat_kernels.place, self.normal, *where, frames, strains, *results)
 
     def frame_second(self, plan: NodalPlan, c: FlatConfiguration, f: Array, K: Array) -> None:
         where = (self.normal, plan.element, plan.L, plan.C)
@@ -223,33 +212,21 @@ class FlatCurve(FlatMap):
     """The map of a cumulative curve, with the twists of its control poses as element variables."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, space: IncrementMap, normal: int) -> None:
         super().__init__(space, normal)
         self._basis = space.basis
 
-    def _plan(self, s: Array) -> FlatCurvePlan:
-        s = np.asarray(s, dtype=float)
+    def plan(self, s: Array) -> FlatCurvePlan:
         return FlatCurvePlan(s, *self._basis(s))
 
-    frames = _plan
-    strains = _plan
-
-    def frame(self, plan: FlatCurvePlan, c: FlatConfiguration) -> None:
-        self._evaluate(plan, c, True, False)
-
-    def strain(self, plan: FlatCurvePlan, c: FlatConfiguration) -> None:
-        self._evaluate(plan, c, False, True)
-
-    def frame_and_strain(self, plan: FlatCurvePlan, c: FlatConfiguration) -> None:
-        self._evaluate(plan, c, True, True)
-
-    def _evaluate(
+    def evaluate(
         self, plan: FlatCurvePlan, c: FlatConfiguration, frames: bool, strains: bool
     ) -> None:
         where = (c.base, self.first, plan.element, plan.b, plan.db, c.psi, c.x, c.turn)
-        answers = (plan.g, plan.J, plan.e, plan.B)
-        run(flat_curve_kernels.place, self.normal, *where, frames, strains, *answers)
+        results = (plan.g, plan.J, plan.e, plan.B)
+        run(flat_curve_kernels.place, self.normal, *where, frames, strains, *results)
 
     def frame_second(self, plan: FlatCurvePlan, c: FlatConfiguration, f: Array, K: Array) -> None:
         where = (self.normal, self.first, plan.element, plan.b, c.psi, c.x, c.turn, plan.J)

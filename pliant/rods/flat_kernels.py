@@ -9,7 +9,7 @@ angle of their turn.
 from __future__ import annotations
 
 from pliant._numba import kernel, leaf
-from pliant.lie.plane import exp, half_turn, increment_slopes, log
+from pliant.lie.plane import exp, half_turn, increment_slopes, log, relative
 
 
 @leaf
@@ -283,12 +283,7 @@ def retract(k, base, other, x, z, turn, dx, psi):  # type: ignore[no-untyped-def
     `other` (4, 4); psi_n = log(h_{n-1}^-1 h_n), h_n the nodes after that.
     """
     i, j = others(k)
-    co, si, p, q = 0.0, 0.0, 0.0, 0.0
-    for r in range(3):
-        co += base[r, i] * other[r, i]
-        si += base[r, j] * other[r, i]
-        p += base[r, i] * (other[r, 3] - base[r, 3])
-        q += base[r, j] * (other[r, 3] - base[r, 3])
+    co, si, p, q = relative(base, other, i, j)
     a, b = half_turn(co, si)
     for n in range(psi.shape[0]):
         at, m = 6 + 3 * n, n + 1

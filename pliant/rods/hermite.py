@@ -23,9 +23,9 @@ import numpy as np
 from pliant.engine.by_value import by_value
 from pliant.engine.program import run
 from pliant.lie.mean_forces import mean_wrenches
-from pliant.model import DescriptionError, Rod
-from pliant.model.checks import whole_number
-from pliant.rods import chain, hermite_kernels
+from pliant.model import Rod
+from pliant.model.fields import Choice, Whole, holds
+from pliant.rods import hermite_kernels
 from pliant.rods.contract import (
     NO_TURNS,
     Array,
@@ -34,7 +34,8 @@ from pliant.rods.contract import (
     Formulation,
     Ints,
 )
-from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
+from pliant.rods.increments import MAPS, IncrementMap, fit_strains
+from pliant.rods.pose_chain import ChainConfiguration
 from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
 _NOTHING = np.zeros((0, 6))
@@ -51,25 +52,10 @@ class Hermite(Formulation):
         before it the strain is smaller by a fraction of the order of (h u / 6)^2, u the curvature.
     """
 
-    elements: int = 6
-    map: str = "exp"
+    elements: int = holds(Whole(least=1, example="6"), 6)
+    map: str = holds(Choice(names=tuple(MAPS)), "exp")
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
-
-    def __post_init__(self) -> None:
-        elements = whole_number(self.elements)
-        if elements is None or elements < 1:
-            raise DescriptionError(
-                part="formulation Hermite",
-                field="elements",
-                value=self.elements,
-                expected="a whole number of at least 1",
-                remedy="6 is a good default",
-            )
-        object.__setattr__(self, "elements", elements)
-        check_map(self.map)
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def discretise(self, rod: Rod) -> HermiteMap:
         """The map of `rod`: its nodes, basis and rules."""
@@ -81,6 +67,7 @@ class HermiteConfiguration(ChainConfiguration):
 
     def __init__(self, elements: int, nq: int) -> None:
         super().__init__(3 * elements, nq)
+        self.psi = np.zeros((3 * elements, 6))
         self.handle = np.zeros((elements, 6, 24))
         self.middle = np.zeros((elements, 6, 24))
 
@@ -108,6 +95,7 @@ class HermiteMap(IncrementMap):
     """
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Hermite) -> None:
         even = np.linspace(0.0, rod.length, settings.elements + 1)
@@ -173,11 +161,11 @@ class HermiteMap(IncrementMap):
         """Room for one configuration."""
         return HermiteConfiguration(len(self.first), self.nq)
 
-    def update(self, c: HermiteConfiguration, base: Array, q: Array) -> None:
-        """Set `c` to base pose (4, 4) and q (nq,): increments, control poses and tangents."""
-        super().update(c, base, q)
+    def set_increments(self, c: HermiteConfiguration) -> None:
         run(hermite_kernels.set_increments, self.third, self.blocks, c.q.reshape(-1, 6), c.psi)
-        run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
+
+    def update(self, c: HermiteConfiguration, base: Array, q: Array) -> None:
+        super().update(c, base, q)
         run(
             hermite_kernels.node_tangents,
             self.kind, self.third, c.psi, c.plus, c.minus, c.handle, c.middle,

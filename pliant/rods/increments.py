@@ -12,37 +12,16 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from pliant.engine.program import run
-from pliant.lie.mean_forces import mean_wrenches
 from pliant.lie.operators import CAYLEY, EXP
-from pliant.model import DescriptionError, Rod
+from pliant.model import Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
-from pliant.rods.contract import (
-    Array,
-    Configuration,
-    ForceBasis,
-    Ints,
-    KernelMap,
-    OwnConfiguration,
-    Plan,
-    identities,
-)
+from pliant.rods.contract import Array, ForceBasis, Ints, OwnConfiguration, Plan
+from pliant.rods.pose_chain import ChainConfiguration, PoseChainMap
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 _ROUNDING = 1e-14
 """Gap to strains, relative to them, that fitting does not make smaller."""
-
-
-def check_map(kind: str) -> None:
-    """Refuse an unknown retraction map by name."""
-    if kind not in MAPS:
-        raise DescriptionError(
-            part="formulation",
-            field="map",
-            value=kind,
-            expected="'exp' or 'cayley'",
-            remedy="the exponential map is the default",
-        )
 
 
 class CurvePlan(Plan):
@@ -57,35 +36,22 @@ class CurvePlan(Plan):
         self.stage_pose = np.zeros((len(s), k, 3, 4))
 
 
-class ChainConfiguration(Configuration):
-    """Control poses (n+1, 4, 4) and the tangents D+, D- (n, 6, 6) of the increments between them."""
-
-    def __init__(self, increments: int, nq: int) -> None:
-        super().__init__(nq)
-        self.psi = np.zeros((increments, 6))
-        self.controls = identities(increments + 1)
-        self.plus = np.zeros((increments, 6, 6))
-        self.minus = np.zeros((increments, 6, 6))
-
-
 _NO_FORMS = np.zeros((0, 6, 6))
 _FAR = 2.5
 """Turn between control poses from which on a curve is in doubt, rad; time steps need less than pi."""
 
 
-class IncrementMap(KernelMap):
+class IncrementMap(PoseChainMap):
     """A cumulative curve through control poses; y = (first control twist, increments) per element.
 
     Subclasses give `first` (E,), the first increment of each element, the basis at any station, and
     how coordinates and increments are related.
     """
 
-    shares_plans: ClassVar[bool] = True
     fuses: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, degree: int, map_name: str, increments: int, first: Ints) -> None:
         super().__init__(rod, 6 * increments)
-        check_map(map_name)
         self.kind = MAPS[map_name]
         self.degree = degree
         self.increments = increments
@@ -130,43 +96,13 @@ class IncrementMap(KernelMap):
         element, spans = find_span(self._force_knots, s)
         return element, alive(self._force_knots, self.degree - 1, s, spans[element])
 
-    def configuration(self) -> ChainConfiguration:
-        return ChainConfiguration(self.increments, self.nq)
-
-    def _plan(self, s: Array) -> CurvePlan:
-        s = np.asarray(s, dtype=float)
+    def plan(self, s: Array) -> CurvePlan:
         return CurvePlan(s, *self.basis(s))
 
     def lift_vector(self, c: ChainConfiguration, ry: Array, r: Array) -> None:
         self.lift_rows(c, ry.reshape(-1, 1, self.m), r.reshape(-1, 1, self.m))
 
-    def set_mean_force(
-        self,
-        c: ChainConfiguration,
-        other: ChainConfiguration,
-        index: Ints,
-        r: Array,
-        far: Array,
-        out: Array,
-    ) -> None:
-        poses, own = (c.controls, other.controls), np.arange(1, self.increments + 1)
-        run(mean_wrenches, *poses, own, index.reshape(-1, 6), r, far, out)
-
-    frames = _plan
-    strains = _plan
-
-    def frame(self, plan: CurvePlan, c: ChainConfiguration) -> None:
-        self._evaluate(plan, c, True, False)
-
-    def strain(self, plan: CurvePlan, c: ChainConfiguration) -> None:
-        self._evaluate(plan, c, False, True)
-
-    def frame_and_strain(self, plan: CurvePlan, c: ChainConfiguration) -> None:
-        self._evaluate(plan, c, True, True)
-
-    def _evaluate(
-        self, plan: CurvePlan, c: ChainConfiguration, frames: bool, strains: bool
-    ) -> None:
+    def evaluate(self, plan: CurvePlan, c: ChainConfiguration, frames: bool, strains: bool) -> None:
         run(
             cumulative.evaluate_curve,
             self.kind,

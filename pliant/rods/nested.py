@@ -1,18 +1,18 @@
-"""The map of nested tubes: one centreline, and for each tube the angle by which it is turned there.
+"""The map of nested tubes: one centreline, and how each tube is turned and has slid against it there.
 
-Any formulation gives the centreline. Tube k is at g(s) Rz(theta_k(s)), with theta_k a cubic spline on
-the breaks of the centreline up to the tip of the tube. Behind the entry plane a tube is straight, and
-its angle changes linearly from that of its base to theta_k(0). Tubes are seen at *stations of tubes*,
-arclengths beyond those of the centreline (`station`). Where a strain is asked for at one of them, the
-map gives what the law of the tube depends on, (ux, uy, uz + theta', theta, 0, vz): `nested_kernels`.
+Any formulation gives the centreline. Tube k is at g(s) T(offset) Rz(theta_k(s)) Tz(w_k(s)), theta_k and
+w_k being zero or cubic splines on the breaks of the centreline up to the tip of the tube. Behind the
+entry plane a tube is straight, and both change linearly from those of its base. Tubes are seen at
+*stations of tubes*, arclengths beyond those of the centreline (`station`). Where a strain is asked for
+there, the map gives what the law of a tube depends on, (ux, uy, uz + theta', theta, 0, vz + w').
 
-Coordinates are those of the centreline, then the coefficients of all angles, then the angles of the
-bases that inputs prescribe.
+Coordinates are those of the centreline, then the coefficients of all fields, then those of the bases
+that inputs prescribe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ from pliant.rods.contract import (
 )
 from pliant.rods.quadrature import gauss_per_span, stretch_rule
 
+TURN, SLIDE = 2, 5
+"""Rows of twists in which tubes move against the centreline."""
 _DEGREE = 3
 GUIDE = -2
 """Number of a tube whose station stands for its straight part behind the entry plane."""
@@ -46,42 +48,57 @@ _LEAST_SPANS = 8
 """Spans of the splines of the angles along the centreline, at least."""
 
 
-class AngleField:
-    """The angle of one tube, or how far it has slid: cubic splines on spans that end at its tip.
+class Stretch:
+    """Where tube k is on the centreline: from start, maybe behind it, to end; spans cut there."""
 
-    count functions, numbered from `first` among all angles; base : number of the angle of its base
-    among all coordinates of angles, -1 where it is fixed.
+    def __init__(self, centre: Centreline, k: int, spans: Array) -> None:
+        self.tube, self.k = centre.members[k], k
+        self.start, self.end = centre.own(k)
+        self.spans = spans[spans <= max(self.end, 0.0) + 1e-9 * centre.length]
+        self.offset = self.tube.offset if isinstance(self.tube, Tube) else (0.0, 0.0)
+
+    @property
+    def exposed(self) -> bool:
+        """Whether any of it is beyond the entry plane."""
+        return len(self.spans) > 1
+
+
+class RelativeMotion:
+    """The angle of one tube against the centreline, or how far it has slid: splines up to its tip.
+
+    row : 2 for the angle, 5 for how far it slid, as in twists.  count functions, numbered from `first`
+    among all; tip_is_fixed : without the last one, which is the value at the tip.  described : value at
+    its base.  base : number of that of its base among all, -1 where it is fixed.  input : that
+    prescribes it.  torque : input that is a torque on the base instead, which is free to turn.
     """
 
-    def __init__(self, centre: Centreline, k: int, spans: Array, first: int) -> None:
-        tube = centre.members[k]
-        self.tube, self.k, self.first = tube, k, first
-        self.start, self.end = centre.own(k)
-        self.turns, self.slides = turns(tube), slides(tube)
-        self.angle = tube.angle if isinstance(tube, Tube) else 0.0
-        self.spans = spans[spans <= max(self.end, 0.0) + 1e-9 * centre.length]
-        inner = self.spans[1:-1]
-        repeats = np.where(np.isin(inner, centre.breaks), _DEGREE, 1)
-        ends = np.repeat(self.spans[[0, -1]], _DEGREE + 1)
+    def __init__(self, tube: Tube, along: Stretch, row: int, breaks: Sequence[float]) -> None:
+        self.along, self.k, self.row, self.slides = along, along.k, row, row == SLIDE
+        self.start, self.end = along.start, along.end
+        inner = along.spans[1:-1]
+        repeats = np.where(np.isin(inner, breaks), _DEGREE, 1)
+        ends = np.repeat(along.spans[[0, -1]], _DEGREE + 1)
         self.knots = np.sort(np.concatenate([ends, np.repeat(inner, repeats)]))
-        field = (self.turns or self.slides) and len(self.spans) > 1
-        # the tip of a tube that slides is fixed: its last function is zero
-        self.count = len(self.knots) - _DEGREE - 1 - self.slides if field else 0
-        self.input = None
-        if isinstance(tube, Tube):
-            self.input = tube.shift if self.slides else tube.rotation
+        self.tip_is_fixed = self.slides or tube.tip_is_fixed
+        functions = len(self.knots) - _DEGREE - 1 - self.tip_is_fixed
+        self.count = functions if along.exposed else 0
+        self.first, self.base = 0, -1
+        self.described = 0.0 if self.slides else tube.angle
+        self.input = tube.shift if self.slides else tube.rotation
         self.torque = None
-        """Input that is a torque on its base, which is free to turn."""
-        if isinstance(tube, Tube) and tube.drive == "torque":
+        if tube.drive == "torque" and not self.slides:
             self.torque, self.input = self.input, None
-        self.base = -1
 
     def functions(self, s: Array) -> tuple[Ints, Array, Array]:
-        """Numbers (S, 4) of the functions alive at s of the centreline, values and derivatives."""
+        """Numbers (S, 4) of the functions alive at s of the centreline, values and derivatives.
+
+        That of a fixed tip, which is zero, has the number -1.
+        """
         t, k = self.knots, _DEGREE
         element, spans = find_span(t, s)
         at = spans[element]
-        ids = self.first + at[:, None] - k + np.arange(k + 1)
+        ids = at[:, None] - k + np.arange(k + 1)
+        ids = np.where(ids < self.count, self.first + ids, -1)
         lower = alive(t, k - 1, s, at)
         slope = np.zeros((len(s), k + 1))
         for j in range(k):
@@ -95,11 +112,11 @@ class NestedPlan(Plan):
     """Stations of the centreline and of tubes: the plan of the centreline, and the angles there.
 
     tube (S,) : number of the tube, -1 for the centreline, GUIDE for a straight part.
-    ids (S, p) : coordinates of the angles in the variables of the element, with values N and
-    derivatives dN.  theta, slope (S,) : angle and its derivative.  shift (S,) : by which the station is
-    before the section of the centreline, of which `behind` (S,) is the distance to the entry plane and
-    the rest, with values W and derivatives dW (S, p), is how far the tube has slid; stretch (S,) is its
-    derivative.
+    ids (S, p) : coordinates of the fields in the variables of the element, with values N and
+    derivatives dN for angles.  theta, slope (S,) : angle and its derivative.  shift (S,) : by which the
+    station is before the section of the centreline, of which `behind` (S,) is the distance to the entry
+    plane and the rest, with values W and derivatives dW (S, p), is how far the tube has slid; stretch
+    (S,) is its derivative.  beside (S, 2) : place of the axis of the tube in the section.
     """
 
     def __init__(self, s: Array, host: Plan, p: int, tube: Ints) -> None:
@@ -111,7 +128,7 @@ class NestedPlan(Plan):
         self.constant, self.offset, self.shift = np.zeros(S), np.zeros(S), np.zeros(S)
         self.theta, self.slope = np.zeros(S), np.zeros(S)
         self.W, self.dW, self.zero = np.zeros((S, p)), np.zeros((S, p)), np.zeros(S)
-        self.behind, self.stretch = np.zeros(S), np.zeros(S)
+        self.behind, self.stretch, self.beside = np.zeros(S), np.zeros(S), np.zeros((S, 2))
         self.meets = np.zeros((S, 6))
         """What acts at the stations, as it meets the centreline."""
 
@@ -125,7 +142,7 @@ class NestedConfiguration(Configuration):
         self.host = host.configuration()
         self.extra = self.q[host.nq :]
         (E, n), m, p = host.elements.shape, host.m, own.p
-        self.x, self.q_host = np.zeros(6 + host.nv), np.zeros(host.nq)
+        self.x = np.zeros(6 + host.nv)
         self.y, self.r = np.zeros((E, m)), np.zeros((E, n))
         self.rest = np.zeros((E, p))
         self.K, self.lifted = np.zeros((E, m, m)), np.zeros((E, n, n))
@@ -143,11 +160,13 @@ class NestedMap(KernelMap):
         self.breaks = host.breaks
         self.stride = 2.0 * (centre.length + max(tube.length for tube in centre.members))
         self._spans = _refined(host.breaks)
-        self.fields: list[AngleField] = []
+        members = range(len(centre.members))
+        self.stretches = [Stretch(centre, k, self._spans) for k in members]
+        self.fields = [field for along in self.stretches for field in self._motions(along)]
         count = 0
-        for k in range(len(centre.members)):
-            self.fields.append(AngleField(centre, k, self._spans, count))
-            count += self.fields[-1].count
+        for field in self.fields:
+            field.first = count
+            count += field.count
         self.turned = [field for field in self.fields if field.input is not None]
         for j, field in enumerate(self.turned):
             field.base = count + j
@@ -168,20 +187,29 @@ class NestedMap(KernelMap):
         """Whether the methods of the map of the centreline only call kernels."""
         return is_compiled(self.host)
 
+    def _motions(self, along: Stretch) -> Iterator[RelativeMotion]:
+        """How a tube moves against the centreline."""
+        tube, breaks = along.tube, self.centre.breaks
+        if isinstance(tube, Tube):
+            if turns(tube):
+                yield RelativeMotion(tube, along, TURN, breaks)
+            if slides(tube):
+                yield RelativeMotion(tube, along, SLIDE, breaks)
+
     # -- numbers -----------------------------------------------------------------------------
 
     def _number_elements(self, count: int) -> None:
-        """Set which angles each element depends on, and the order of all coordinates."""
+        """Set which fields each element depends on, and the order of all coordinates."""
         host, E = self.host, len(self.host.elements)
         middles = 0.5 * (self._spans[1:] + self._spans[:-1])
         element = host.frames(middles).element
         alive_in: list[set[int]] = [set() for _ in range(E)]
         for field in self.fields:
-            inside = middles < field.end if field.count else np.zeros(len(middles), dtype=bool)
+            inside = (middles < field.end) & (field.count > 0)
             if inside.any():
                 all_ids = field.functions(middles[inside])[0]
                 for e, ids in zip(element[inside], all_ids, strict=True):
-                    alive_in[e].update(int(i) for i in ids if i < field.first + field.count)
+                    alive_in[e].update(int(i) for i in ids if i >= 0)
         first = int(host.frames(np.zeros(1)).element[0])
         alive_in[first].update(field.base for field in self.turned)
         self.p = max(len(ids) for ids in alive_in)
@@ -233,85 +261,74 @@ class NestedMap(KernelMap):
         Straight parts have the numbers after those of all tubes.
         """
         s = np.ascontiguousarray(s, dtype=float)
-        length, count = self.centre.length, len(self.fields)
+        length, count = self.centre.length, len(self.stretches)
         tube = np.floor(s / self.stride + 1e-9).astype(np.int64) - 1
         place = np.where(tube >= count, 0.0, s)
-        for field in self.fields:
-            own = tube == field.k
-            at = s[own] - self.station(field.k) + field.start
-            end = field.end if field.end >= length else field.end - _BELOW * length
+        for along in self.stretches:
+            own = tube == along.k
+            at = s[own] - self.station(along.k) + along.start
+            end = along.end if along.end >= length else along.end - _BELOW * length
             place[own] = np.minimum(at, end)
         return tube, np.minimum(place, length)
 
     def _plan(self, s: Array, kind: str) -> NestedPlan:
         tube, place = self.decoded(s)
-        count = len(self.fields)
+        count = len(self.stretches)
         host = getattr(self.host, kind)(np.maximum(place, 0.0))
         kinds = np.where(tube >= count, GUIDE, tube)
         plan = NestedPlan(np.asarray(s, dtype=float), host, self.p, kinds)
-        for field in self.fields:
+        plan.behind[:] = np.where(tube >= 0, np.minimum(place, 0.0), 0.0)
+        plan.shift[:] = plan.behind
+        for along in self.stretches:
+            plan.beside[tube == along.k] = along.offset
+        for j, field in enumerate(self.fields):
             rows = np.flatnonzero(tube == field.k)
             if len(rows):
-                self._set_angles(plan, field, rows, place[rows])
-            for row in np.flatnonzero(tube == field.k + count):
+                self._set_motion(plan, field, rows, place[rows])
+            for row in np.flatnonzero(tube == count + j):
                 self._set_guide(plan, field, int(row))
-        plan.behind[:] = plan.shift
         return plan
 
-    def _set_guide(self, plan: NestedPlan, field: AngleField, row: int) -> None:
-        """Let the twist of a straight part be the angle in the entry plane less that of the base.
+    def _set_guide(self, plan: NestedPlan, field: RelativeMotion, row: int) -> None:
+        """Let the strain of a straight part be the value in the entry plane less that of the base.
 
         The described angle of the base is part of its law, so that it comes on as loads do.
         """
         ids, values, _ = field.functions(np.zeros(1))
-        free = ids[0] < field.first + field.count
-        self._put(plan, row, ids[0][free], np.zeros(int(free.sum())), values[0][free])
+        self._put(plan, row, TURN, ids[0], 0.0 * values[0], values[0])
         if field.base >= 0:
-            self._put(plan, row, [field.base], [0.0], [-1.0])
+            self._put(plan, row, TURN, [field.base], [0.0], [-1.0])
 
-    def _set_angles(self, plan: NestedPlan, field: AngleField, rows: Ints, place: Array) -> None:
-        """Let stations of one tube depend on its angles."""
-        if not field.turns:
-            plan.shift[rows] = np.minimum(place, 0.0)
-            if field.slides and field.count:
-                ids, values, slopes = field.functions(np.clip(place, 0.0, field.end))
-                slopes[place < 0.0] = 0.0
-                for row, at, value, slope in zip(rows, ids, values, slopes, strict=True):
-                    free = at < field.first + field.count
-                    self._put(plan, row, at[free], value[free], slope[free], slides=True)
-            return
-        behind = place < 0.0
-        plan.shift[rows] = np.where(behind, place, 0.0)
-        share = np.ones(len(rows))
-        if field.start < 0.0 and field.torque is None:
-            share = np.where(behind, 1.0 - place / field.start, 1.0)
+    def _set_motion(
+        self, plan: NestedPlan, field: RelativeMotion, rows: Ints, place: Array
+    ) -> None:
+        """Let stations of one tube depend on its angles, or on how far it has slid."""
+        behind = (place < 0.0) & (field.torque is None)
+        share = np.where(behind, 1.0 - place / min(field.start, -1e-300), 1.0)
+        steep = np.where(behind & (field.count > 0), 1.0 / min(field.start, -1e-300), 0.0)
         if not field.count:
             share = np.zeros(len(rows))
         else:
             ids, values, slopes = field.functions(np.clip(place, 0.0, field.end))
-            slopes[behind] = values[behind] / -field.start if field.torque is None else 0.0
+            slopes[place < 0.0] = -steep[place < 0.0, None] * values[place < 0.0]
             for row, at, N, dN in zip(rows, ids, share[:, None] * values, slopes, strict=True):
-                self._put(plan, row, at, N, dN)
-        plan.constant[rows] = (1.0 - share) * field.angle
-        guided = behind & (field.count > 0) & (field.torque is None)
-        twisted = np.where(guided, 1.0 / min(field.start, -1e-300), 0.0)
-        plan.offset[rows] = twisted * field.angle
+                self._put(plan, row, field.row, at, N, dN)
+        if field.row == TURN:
+            plan.constant[rows] = (1.0 - share) * field.described
+            plan.offset[rows] = steep * field.described
         if field.base >= 0:
-            for row, part, slope in zip(rows, share, twisted, strict=True):
+            for row, part, slope in zip(rows, share, steep, strict=True):
                 if part < 1.0:
-                    self._put(plan, row, [field.base], [1.0 - part], [slope])
+                    self._put(plan, row, field.row, [field.base], [1.0 - part], [slope])
 
-    def _put(
-        self, plan: NestedPlan, row: int, ids: Any, N: Any, dN: Any, slides: bool = False
-    ) -> None:
-        slots = list(self.slots[plan.element[row]])
-        for j, (i, slope) in enumerate(zip(ids, dN, strict=True)):
-            at = slots.index(i)
-            plan.ids[row, at] = i
-            if slides:
-                plan.W[row, at], plan.dW[row, at] = N[j], slope
-            else:
-                plan.N[row, at], plan.dN[row, at] = N[j], slope
+    def _put(self, plan: NestedPlan, at: int, row: int, ids: Any, N: Any, dN: Any) -> None:
+        """Let a station depend on coordinates of fields, by values N and derivatives dN."""
+        slots = list(self.slots[plan.element[at]])
+        values, slopes = (plan.N, plan.dN) if row == TURN else (plan.W, plan.dW)
+        for i, value, slope in zip(ids, N, dN, strict=True):
+            if i >= 0:
+                j = slots.index(i)
+                plan.ids[at, j], values[at, j], slopes[at, j] = i, value, slope
 
     def frames(self, s: Array) -> NestedPlan:
         return self._plan(s, "frames")
@@ -327,14 +344,12 @@ class NestedMap(KernelMap):
             found[:, row] = c * e[:, row] + d * e[:, row + 1]
             found[:, row + 1] = c * e[:, row + 1] - d * e[:, row]
         found[:, 2] += plan.slope
-        for field in self.fields:
-            if field.slides and isinstance(field.tube, Tube):
-                x, y = field.tube.offset
-                own = plan.tube == field.k
-                found[own, 5] += plan.stretch[own] + e[own, 0] * y - e[own, 1] * x
+        x, y = plan.beside.T
+        found[:, 5] += plan.stretch + e[:, 0] * y - e[:, 1] * x
         behind = plan.behind < 0.0
         found[behind] = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         found[behind, 2] = plan.slope[behind]
+        found[behind, 5] += plan.stretch[behind]
         return found
 
     def place(self, s: Array) -> Array:
@@ -360,29 +375,28 @@ class NestedMap(KernelMap):
 
         What is behind the entry plane is left out.
         """
-        field = self.fields[k]
-        a, b = (min(max(s + field.start, 0.0), field.end) for s in over)
+        along = self.stretches[k]
+        a, b = (min(max(s + along.start, 0.0), along.end) for s in over)
         if b - a <= 1e-9 * self.centre.length:
             return np.zeros(0), np.zeros(0)
-        s, w = stretch_rule(self, a, b, [cut + field.start for cut in cuts])
-        return s - field.start + self.station(k), w
+        s, w = stretch_rule(self, a, b, [cut + along.start for cut in cuts])
+        return s - along.start + self.station(k), w
 
     def tube_rule(self, k: int, points: int) -> tuple[Array, Array]:
         """Stations (S,) of tube k beyond the entry plane and weights (S,), m."""
-        field = self.fields[k]
-        if len(field.spans) < 2:
+        along = self.stretches[k]
+        if not along.exposed:
             return np.zeros(0), np.zeros(0)
-        s, w = gauss_per_span(field.spans, points)
-        return s - field.start + self.station(k), w
+        s, w = gauss_per_span(along.spans, points)
+        return s - along.start + self.station(k), w
 
-    def entry_angle(self, k: int) -> tuple[int, int]:
-        """Place of the angle of tube k in the entry plane in q, and in x without the base."""
-        first = self.fields[k].first
-        return self.host.nq + first, int(self._angle_place[first])
+    def entry_value(self, field: RelativeMotion) -> tuple[int, int]:
+        """Place of the value of a field in the entry plane in q, and in x without the base."""
+        return self.host.nq + field.first, int(self._angle_place[field.first])
 
-    def guide_station(self, k: int) -> float:
-        """The station of the straight part of tube k."""
-        return self.station(k + len(self.fields))
+    def guide_station(self, field: RelativeMotion) -> float:
+        """The station where the strain of a straight part is that of one field."""
+        return self.station(self.fields.index(field) + len(self.stretches))
 
     def mass_rule(self) -> tuple[Array, Array]:
         return self.host.mass_rule()
@@ -396,9 +410,9 @@ class NestedMap(KernelMap):
         Where no rod fixes how its sections turn about the axis, it resists twist a little.
         """
         share = np.tile([0.0, 0.0, GAUGE, 1.0, 1.0, 1.0], (len(s), 1))
-        for field in self.fields:
-            if not field.turns:
-                share[s < field.end, 2] = 0.0
+        for along in self.stretches:
+            if not turns(along.tube):
+                share[s < along.end, 2] = 0.0
         return share
 
     def inertia(self, s: Array) -> Array:
@@ -478,7 +492,7 @@ class NestedMap(KernelMap):
         plan.host.grounded = plan.grounded
         ask(self.host.frame, plan.host, c.host)
         self._set(plan, c)
-        turned = (plan.theta, plan.shift, plan.N, plan.host.g, plan.host.J)
+        turned = (plan.theta, plan.shift, plan.beside, plan.N, plan.host.g, plan.host.J)
         run(nested.turn_frames, *turned, plan.g, plan.J)
         if self.sliding:
             run(nested.add_slide, plan.W, plan.J)
@@ -492,7 +506,7 @@ class NestedMap(KernelMap):
             run(nested.add_stretch, plan.stretch, plan.dW, plan.e, plan.B)
 
     def frame_second(self, plan: NestedPlan, c: NestedConfiguration, f: Array, K: Array) -> None:
-        run(nested.turn_back, plan.theta, plan.shift, f, plan.meets)
+        run(nested.turn_back, plan.theta, plan.shift, plan.beside, f, plan.meets)
         clear(c.K)
         ask(self.host.frame_second, plan.host, c.host, plan.meets, c.K)
         run(nested.add_block, c.K, K)
@@ -513,8 +527,8 @@ class NestedMap(KernelMap):
     ) -> None:
         run(nested.split, ydot, c.y, c.rest)
         ask(self.host.frame_bias, plan.host, c.host, c.y, plan.meets)
-        turned = (plan.element, plan.theta, plan.shift, plan.N, plan.J, ydot, plan.meets)
-        run(nested.turn_bias, *turned, bias)
+        placed = (plan.theta, plan.shift, plan.beside)
+        run(nested.turn_bias, plan.element, *placed, plan.N, plan.J, ydot, plan.meets, bias)
         if self.sliding:
             run(nested.add_slide_bias, plan.element, plan.W, plan.J, ydot, bias)
 

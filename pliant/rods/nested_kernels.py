@@ -1,11 +1,12 @@
 """Kernels of nested tubes: frames turned about the axis of a centreline, and what belongs to it.
 
-A tube is at g Rz(theta), g the frame of the centreline and theta the angle by which the tube is turned
-against it; its frames move by
+A tube is at g T(x, y) Rz(theta) Tz(w), g the frame of the centreline, (x, y) the place of its axis
+there, theta the angle by which it is turned and w how far it has slid; its frames move by
 
-    eta_tube = A eta + theta' e_z,   A = Ad(Rz(theta))^-1,
+    eta_tube = A eta + theta' e_z + w' e_5,   A = Ad(T(x, y) Rz(theta) Tz(w))^-1,
 
-and to second order by A x + y e_z + 1/2 [A x, y e_z] with variations x of the frame and y of theta.
+and to second order by A x + y e_z + 1/2 [A x, y e_z] with variations x of the frame and y of theta, and
+likewise for w; turning and sliding commute.
 Element variables are those of the centreline (m0), then those of the angles (p).
 """
 
@@ -33,21 +34,22 @@ def set_angles(constant, offset, ids, N, dN, extra, theta, slope):  # type: igno
 
 
 @kernel
-def turn_frames(theta, shift, N, g, J, out_g, out_J):  # type: ignore[no-untyped-def]
-    """out_g = g Rz(theta) Tz(shift) (S, 4, 4) and out_J (S, 6, m0 + p), g and J of the centreline."""
+def turn_frames(theta, shift, beside, N, g, J, out_g, out_J):  # type: ignore[no-untyped-def]
+    """out_g = g T(beside) Rz(theta) Tz(shift) (S, 4, 4) and out_J (S, 6, m0 + p); g, J of the host."""
     S, _, m = J.shape
     for s in range(S):
-        c, d, z = np.cos(theta[s]), np.sin(theta[s]), shift[s]
+        c, d, z, px, py = np.cos(theta[s]), np.sin(theta[s]), shift[s], beside[s, 0], beside[s, 1]
         for i in range(3):
             x, y = g[s, i, 0], g[s, i, 1]
             out_g[s, i, 0], out_g[s, i, 1] = c * x + d * y, c * y - d * x
-            out_g[s, i, 2], out_g[s, i, 3] = g[s, i, 2], g[s, i, 3] + z * g[s, i, 2]
+            out_g[s, i, 2] = g[s, i, 2]
+            out_g[s, i, 3] = g[s, i, 3] + px * x + py * y + z * g[s, i, 2]
         for a in range(m):
             w0, w1 = c * J[s, 0, a] + d * J[s, 1, a], c * J[s, 1, a] - d * J[s, 0, a]
+            v0, v1 = J[s, 3, a] - py * J[s, 2, a], J[s, 4, a] + px * J[s, 2, a]
             out_J[s, 0, a], out_J[s, 1, a], out_J[s, 2, a] = w0, w1, J[s, 2, a]
-            out_J[s, 3, a] = c * J[s, 3, a] + d * J[s, 4, a] + z * w1
-            out_J[s, 4, a] = c * J[s, 4, a] - d * J[s, 3, a] - z * w0
-            out_J[s, 5, a] = J[s, 5, a]
+            out_J[s, 3, a], out_J[s, 4, a] = c * v0 + d * v1 + z * w1, c * v1 - d * v0 - z * w0
+            out_J[s, 5, a] = J[s, 5, a] + py * J[s, 0, a] - px * J[s, 1, a]
         for i in range(N.shape[1]):
             for j in range(6):
                 out_J[s, j, m + i] = N[s, i] if j == 2 else 0.0
@@ -133,14 +135,15 @@ def add_slide_bias(element, W, J, y, bias):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def turn_back(theta, shift, f, out):  # type: ignore[no-untyped-def]
-    """out (S, 6) = Ad(Rz Tz)^-T f: wrenches at frames of tubes as wrenches at the centreline."""
+def turn_back(theta, shift, beside, f, out):  # type: ignore[no-untyped-def]
+    """out (S, 6) = Ad(T Rz Tz)^-T f: wrenches at frames of tubes as wrenches at the centreline."""
     for s in range(f.shape[0]):
-        c, d, z = np.cos(theta[s]), np.sin(theta[s]), shift[s]
+        c, d, z, px, py = np.cos(theta[s]), np.sin(theta[s]), shift[s], beside[s, 0], beside[s, 1]
         m0, m1 = f[s, 0] - z * f[s, 4], f[s, 1] + z * f[s, 3]
-        out[s, 0], out[s, 1], out[s, 2] = c * m0 - d * m1, d * m0 + c * m1, f[s, 2]
-        out[s, 3], out[s, 4] = c * f[s, 3] - d * f[s, 4], d * f[s, 3] + c * f[s, 4]
-        out[s, 5] = f[s, 5]
+        n0, n1, n2 = c * f[s, 3] - d * f[s, 4], d * f[s, 3] + c * f[s, 4], f[s, 5]
+        out[s, 0], out[s, 1] = c * m0 - d * m1 + py * n2, d * m0 + c * m1 - px * n2
+        out[s, 2] = f[s, 2] + px * n1 - py * n0
+        out[s, 3], out[s, 4], out[s, 5] = n0, n1, n2
 
 
 @kernel
@@ -182,7 +185,7 @@ def add_turn_second(element, f, J, N, K):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def turn_bias(element, theta, shift, N, J, y, bias, out):  # type: ignore[no-untyped-def]
+def turn_bias(element, theta, shift, beside, N, J, y, bias, out):  # type: ignore[no-untyped-def]
     """out (S, 6) = A bias - [w e_z, A eta], w = N y the rate of theta, A eta = J y of the centreline.
 
     J (S, 6, m0 + p) of the tubes, y (E, m0 + p) rates of the element variables.
@@ -191,7 +194,7 @@ def turn_bias(element, theta, shift, N, J, y, bias, out):  # type: ignore[no-unt
     p = N.shape[1]
     eta = np.empty(6)
     for s in range(S):
-        c, d, z = np.cos(theta[s]), np.sin(theta[s]), shift[s]
+        c, d, z, px, py = np.cos(theta[s]), np.sin(theta[s]), shift[s], beside[s, 0], beside[s, 1]
         rates = y[element[s]]
         w = 0.0
         for a in range(p):
@@ -202,9 +205,10 @@ def turn_bias(element, theta, shift, N, J, y, bias, out):  # type: ignore[no-unt
                 eta[i] += J[s, i, a] * rates[a]
         w0, w1 = c * bias[s, 0] + d * bias[s, 1], c * bias[s, 1] - d * bias[s, 0]
         out[s, 0], out[s, 1], out[s, 2] = w0 + w * eta[1], w1 - w * eta[0], bias[s, 2]
-        out[s, 3] = c * bias[s, 3] + d * bias[s, 4] + z * w1 + w * eta[4]
-        out[s, 4] = c * bias[s, 4] - d * bias[s, 3] - z * w0 - w * eta[3]
-        out[s, 5] = bias[s, 5]
+        v0, v1 = bias[s, 3] - py * bias[s, 2], bias[s, 4] + px * bias[s, 2]
+        out[s, 3] = c * v0 + d * v1 + z * w1 + w * eta[4]
+        out[s, 4] = c * v1 - d * v0 - z * w0 - w * eta[3]
+        out[s, 5] = bias[s, 5] + py * bias[s, 0] - px * bias[s, 1]
 
 
 @inner

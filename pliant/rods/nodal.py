@@ -11,7 +11,6 @@ The coordinates q are the increments from node to node, as in `chain`; x are the
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import lru_cache
 from typing import ClassVar
 
@@ -21,26 +20,24 @@ from pliant.engine.arrays import copy
 from pliant.engine.by_value import by_value
 from pliant.engine.program import run
 from pliant.lie import se3
-from pliant.lie.mean_forces import mean_wrenches
 from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
 from pliant.rods import chain, chain_second, lumped_kernels, spectral_kernels
 from pliant.rods.contract import (
-    NO_TURNS,
     Array,
     ForceBasis,
     Ints,
-    KernelMap,
-    OwnConfiguration,
     Plan,
     RodMap,
 )
 from pliant.rods.element_nodes import ElementNodes
-from pliant.rods.increments import ChainConfiguration
+from pliant.rods.pose_chain import ChainConfiguration, PoseChainMap
 from pliant.rods.quadrature import gauss_per_span, gauss_points, spans_with_breaks
 
 HAIR = 1e-13
 """Distance of stations from the borders between elements, in lengths of the rod."""
+_CLIMB, _STEEP = 1e-3, 0.01
+"""Part of the rod within which data climb as in a jump, and the relative change that counts as one."""
 _ITERATIONS, _EXACT = 20, 1e-12
 """Newton's method for the natural shape ends with a step of this size, rad and m."""
 
@@ -104,19 +101,16 @@ class NodalConfiguration(ChainConfiguration):
 
     def __init__(self, increments: int) -> None:
         super().__init__(increments, 6 * increments)
-        self.psi = self.q.reshape(-1, 6)
         self.quaternions = np.zeros((increments + 1, 4))
         self.nodes: ElementNodes | None = None
         """The nodes as an explicit integrator moves them."""
 
 
-class ElementMap(KernelMap):
-    """Elements of a rod of nodes: stations, rules and force fields.
+class NodalMap(PoseChainMap):
+    """The map of one rod of nodes. x = (twist of node 0, ..., twist of node n)."""
 
-    kind : EXP or CAYLEY, by which increments between nodes are stored.
-    """
-
-    shares_plans: ClassVar[bool] = True
+    compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, order: int, elements: int, kind: int = EXP) -> None:
         self.order, self.kind = order, kind
@@ -140,16 +134,12 @@ class ElementMap(KernelMap):
 
     # -- stations ----------------------------------------------------------------------------
 
-    def _plan(self, s: Array) -> NodalPlan:
-        s = np.asarray(s, dtype=float)
+    def plan(self, s: Array) -> NodalPlan:
         return NodalPlan(s, *self.nodal_basis(s))
 
     def nodal_basis(self, s: Array) -> tuple[Ints, Array, Array]:
         """Element (S,), and weights and slopes (S, order + 1) of its nodes at arclengths s (S,)."""
         return _nodal_basis(s, self.borders, self.order)
-
-    frames = _plan
-    strains = _plan
 
     def mass_rule(self) -> tuple[Array, Array]:
         """The nodes of each element (S,), m, with Gauss-Lobatto weights (S,), m.
@@ -162,6 +152,20 @@ class ElementMap(KernelMap):
         s[1:, 0] += HAIR * self.rod.length
         s[:-1, -1] -= HAIR * self.rod.length
         return s.ravel(), (half * w).ravel()
+
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        """Stations next to a border at which data jump or climb have a section farther inside.
+
+        A node there stands for a good part of its element. What is between is much shorter.
+        """
+        s = np.asarray(s, dtype=float)
+        element = place_in_elements(self.borders, s)[0]
+        start, end = self.borders[element], self.borders[element + 1]
+        room = np.minimum(_CLIMB * self.rod.length, 0.1 * (end - start))
+        inside = np.clip(s, start + room, end - room)
+        here, there = self.rod.inertia(s), self.rod.inertia(inside)
+        steep = np.abs(here - there) > _STEEP * np.maximum(here, there)
+        return np.where(steep.any(axis=1), inside, s), np.zeros(len(s))
 
     def strain_rule(self) -> tuple[Array, Array]:
         """`order` Gauss points an element: stations (S,), m, and weights (S, 6), m."""
@@ -188,27 +192,6 @@ class ElementMap(KernelMap):
         element, t, _ = place_in_elements(self.borders, np.asarray(s, dtype=float))
         shapes = np.linalg.inv(np.vander(gauss_points(self.order)[0], increasing=True))
         return element, np.vander(t, self.order, increasing=True) @ shapes
-
-    # -- the map -----------------------------------------------------------------------------
-
-    @abstractmethod
-    def _evaluate(self, plan: NodalPlan, c: OwnConfiguration, frames: bool, strains: bool) -> None:
-        """Write frames and strains at the stations of a plan, as wanted."""
-
-    def frame(self, plan: NodalPlan, c: OwnConfiguration) -> None:
-        self._evaluate(plan, c, True, False)
-
-    def strain(self, plan: NodalPlan, c: OwnConfiguration) -> None:
-        self._evaluate(plan, c, False, True)
-
-    def frame_and_strain(self, plan: NodalPlan, c: OwnConfiguration) -> None:
-        self._evaluate(plan, c, True, True)
-
-
-class NodalMap(ElementMap):
-    """The map of one rod of nodes. x = (twist of node 0, ..., twist of node n)."""
-
-    compiled: ClassVar[bool] = True
 
     def in_plane(self, normal: int) -> RodMap | None:
         from pliant.rods.flat import FlatNodes
@@ -253,31 +236,7 @@ class NodalMap(ElementMap):
 
     def update(self, c: NodalConfiguration, base: Array, q: Array) -> None:
         super().update(c, base, q)
-        run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
         run(lumped_kernels.set_quaternions, c.controls, c.quaternions)
-
-    def retract_to(self, c: NodalConfiguration, base: Array, x: Array, out: Array) -> None:
-        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
-        run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
-
-    def chart_entries(self) -> tuple[Ints, Ints]:
-        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
-
-    def advance_to(self, c: NodalConfiguration, base: Array, x: Array, out: Array) -> None:
-        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
-        run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
-
-    def set_mean_force(
-        self,
-        c: NodalConfiguration,
-        other: NodalConfiguration,
-        index: Ints,
-        r: Array,
-        far: Array,
-        out: Array,
-    ) -> None:
-        poses, own = (c.controls, other.controls), np.arange(1, self.increments + 1)
-        run(mean_wrenches, *poses, own, index.reshape(-1, 6), r, far, out)
 
     def lift_tangent(
         self,
@@ -296,12 +255,10 @@ class NodalMap(ElementMap):
 
     # -- the map -----------------------------------------------------------------------------
 
-    def _evaluate(
-        self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool
-    ) -> None:
+    def evaluate(self, plan: NodalPlan, c: NodalConfiguration, frames: bool, strains: bool) -> None:
         where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
-        answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
-        run(spectral_kernels.place, *where, frames, strains, *answers)
+        results = (plan.C, plan.g, plan.J, plan.e, plan.B)
+        run(spectral_kernels.place, *where, frames, strains, *results)
 
     # -- lumped inertia ------------------------------------------------------------------------
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.lie.tuples import Array
 from pliant.model import Rod
 
 if TYPE_CHECKING:
     from pliant.rods.contract import RodMap
-
-Array = NDArray[np.float64]
 
 
 @lru_cache

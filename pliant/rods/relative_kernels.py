@@ -20,7 +20,6 @@ from math import cos, sin
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
@@ -29,10 +28,13 @@ from pliant.lie.blocks import (
     carry_wrench,
     compose,
     subtract_bracket,
+    wrench_to_body,
     write_adjoint_inverse,
 )
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.lie.tuples import (
+    Array,
+    Ints,
     add,
     apply,
     combine,
@@ -44,9 +46,6 @@ from pliant.lie.tuples import (
     transpose,
     write_block,
 )
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ZXY = 8
 """Turns about z, then the new x, then the new y, by the components of alpha (Sadati, Table 3)."""
@@ -337,13 +336,7 @@ def add_frame_second(kind, z, y, x, rows, f, K):  # type: ignore[no-untyped-def]
     for r in range(6):
         W[r] = 0.0
     for i in range(n - 1, -1, -1):
-        P = z.pose[i]
-        v = cross((P[0, 3], P[1, 3], P[2, 3]), read_vector(W, 3))
-        for r in range(3):
-            end[r] = end[3 + r] = 0.0
-            for k in range(3):
-                end[r] += P[k, r] * (W[k] - v[k])
-                end[3 + r] += P[k, r] * W[3 + k]
+        wrench_to_body(z.pose[i], W, end)
         _add_own_second(kind, z.shape[i], x[i], z.D[i], end, H[i])
         _add_paired(W, z.theta[i], Y[i])
         _scatter(z, H[i], Y[i], rows, i, K)

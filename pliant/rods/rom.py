@@ -18,14 +18,13 @@ from numpy.polynomial.legendre import legvander
 from pliant.engine.arrays import combine
 from pliant.engine.program import run
 from pliant.lie import symbolic
-from pliant.model import DescriptionError, Rod, refuse
-from pliant.model.checks import choice, whole_number
+from pliant.model import Rod, refuse
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods import rom_kernels
 from pliant.rods.contract import (
     NO_TURNS,
     NO_TWISTS,
     Array,
-    Capabilities,
     Configuration,
     Formulation,
     Ints,
@@ -53,20 +52,8 @@ class ROM(Formulation):
         counts, through unit quaternions at `order` points; any turn that they resolve is possible.
     """
 
-    order: int = 3
-    rotation: str = "unit"
-
-    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
-
-    def __post_init__(self) -> None:
-        order = whole_number(self.order)
-        if order is None or not 1 <= order <= HIGHEST_ORDER:
-            expected = f"a whole number from 1 to {HIGHEST_ORDER}"
-            raise DescriptionError(
-                "formulation ROM", "order", self.order, expected, "3 is a good default"
-            )
-        object.__setattr__(self, "order", order)
-        choice("formulation ROM", "rotation", self.rotation, ("unit", "free"))
+    order: int = holds(Whole(least=1, most=HIGHEST_ORDER), 3)
+    rotation: str = holds(Choice(names=("unit", "free")), "unit")
 
     @property
     def size(self) -> str:
@@ -118,6 +105,7 @@ class ROMMap(KernelMap):
     """
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, order: int, free: bool) -> None:
         self.order, self.free = order, free

@@ -15,12 +15,12 @@ from math import cos, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import compose, write_adjoint_inverse
 from pliant.lie.quaternion_leaves import quaternion_matrix
 from pliant.lie.tuples import (
+    Array,
     add,
     apply,
     cross,
@@ -30,8 +30,6 @@ from pliant.lie.tuples import (
     transpose,
     write_block,
 )
-
-Array = NDArray[np.float64]
 
 
 class Stations(NamedTuple):

@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from pliant.model import DescriptionError, Rod
-from pliant.model.checks import whole_number
+from pliant.model import Rod
+from pliant.model.fields import Whole, holds
 from pliant.rods.contract import Capabilities, Formulation
 from pliant.rods.nodal import NodalMap
-
-_ORDERS = range(1, 9)
 
 
 @dataclass(frozen=True)
@@ -24,31 +20,11 @@ class Spectral(Formulation):
         other parts hang on it, an element border is moved there, or another one is added.
     """
 
-    order: int = 3
-    elements: int = 8
+    order: int = holds(Whole(least=1, most=8), 3)
+    elements: int = holds(Whole(least=1, example="8"), 8)
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
-    def __post_init__(self) -> None:
-        checks = (
-            ("order", _ORDERS, "a whole number from 1 to 8", "3 is a good default"),
-            ("elements", range(1, 2**31), "a whole number of at least 1", "8 is a good default"),
-        )
-        for field, allowed, expected, remedy in checks:
-            value = whole_number(getattr(self, field))
-            if value is None or value not in allowed:
-                given = getattr(self, field)
-                raise DescriptionError("formulation Spectral", field, given, expected, remedy)
-            object.__setattr__(self, field, value)
-
-    def discretise(self, rod: Rod) -> SpectralMap:
+    def discretise(self, rod: Rod) -> NodalMap:
         """The map of `rod` under these settings."""
-        return SpectralMap(rod, self.order, self.elements)
-
-
-class SpectralMap(NodalMap):
-    """The map of one rod under `Spectral`."""
-
-    compiled: ClassVar[bool] = True
+        return NodalMap(rod, self.order, self.elements)

@@ -14,10 +14,10 @@ import numpy as np
 from pliant.lie import symbolic
 from pliant.lie.operators import EXP
 from pliant.model import Rod
+from pliant.model.fields import Choice, Whole, holds
 from pliant.rods.contract import Array, Capabilities, Formulation
 from pliant.rods.relative import RelativeMap
 from pliant.rods.relative_kernels import ZXY
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,14 @@ class SRL(Formulation):
         the segment as a rigid link with its middle at the joint.
     """
 
-    segments: int = 16
-    scheme: str = MIDPOINT
+    segments: int = holds(Whole(least=1, example="16"), 16)
+    scheme: str = holds(Choice(names=("midpoint", "one-sided")), "midpoint")
 
     capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
-    def __post_init__(self) -> None:
-        check_settings(self, scheme=(MIDPOINT, ONE_SIDED))
-
     def discretise(self, rod: Rod) -> RelativeMap:
         """The map of `rod` under these settings."""
-        if self.scheme == MIDPOINT:
+        if self.scheme == "midpoint":
             return SRLMap(rod, self.segments, EXP)
         return OneSidedSRLMap(rod, self.segments, ZXY)
 
@@ -50,6 +47,7 @@ class SRLMap(RelativeMap):
     """Joints in the middle of the segments, their shift half-way between the frames of both links."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         beyond = t > 0.5
@@ -77,6 +75,7 @@ class OneSidedSRLMap(RelativeMap):
     """Joints at the ends of the segments, which are rigid links with their middles at the joints."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def shape(self, t: Array, h: Array) -> Array:
         one, zero = (t >= 1.0).astype(float), np.zeros_like(t)

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.engine.program import run
-from pliant.model import DescriptionError, Rod
-from pliant.model.checks import whole_number
+from pliant.model import Rod
+from pliant.model.fields import Whole, holds
 from pliant.rods import strain_kernels, strain_second
 from pliant.rods.contract import (
     Array,
@@ -29,6 +29,7 @@ from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 from pliant.rods.strain_kernels import Steps
 
 HIGHEST_ORDER = 8
+_MOST = 10**6
 _GAUSS = 0.5 + np.array([-0.5, 0.5]) / np.sqrt(3.0)
 
 
@@ -42,33 +43,11 @@ class Strain(Formulation):
     steps : Magnus steps in each segment; `default_steps` if not given.
     """
 
-    order: int = 1
-    segments: int = 4
-    steps: int | None = None
+    order: int = holds(Whole(least=0, most=HIGHEST_ORDER, example="1"), 1)
+    segments: int = holds(Whole(least=1, most=_MOST, example="4"), 4)
+    steps: int | None = holds(Whole(least=1, most=_MOST, example="8"), None)
 
     capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
-
-    def __post_init__(self) -> None:
-        many = 10**6
-        self._check(
-            "order", 0, HIGHEST_ORDER, "use more segments where a higher order seems needed"
-        )
-        self._check("segments", 1, many, "4 is usual")
-        if self.steps is not None:
-            self._check("steps", 1, many, "leave it out for the default")
-
-    def _check(self, field: str, low: int, high: int, remedy: str) -> None:
-        given = getattr(self, field)
-        value = whole_number(given)
-        if value is None or not low <= value <= high:
-            raise DescriptionError(
-                part="formulation Strain",
-                field=field,
-                value=given,
-                expected=f"a whole number from {low} to {high}",
-                remedy=remedy,
-            )
-        object.__setattr__(self, field, value)
 
     def discretise(self, rod: Rod) -> StrainMap:
         """The map of `rod` under these settings."""
@@ -107,6 +86,7 @@ class StrainMap(KernelMap):
     """The map of one rod under `Strain`. q (segments, modes, rows), flat; rows 6, Kirchhoff 3."""
 
     compiled: ClassVar[bool] = True
+    refills: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Strain) -> None:
         self.order = settings.order

@@ -26,12 +26,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import compose, tau_pose
 from pliant.lie.operators import EXP
 from pliant.lie.tuples import (
+    Array,
+    Ints,
     add,
     apply,
     combine,
@@ -40,9 +41,6 @@ from pliant.lie.tuples import (
     read_vector,
     write_vector,
 )
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BRACKET = np.sqrt(3.0) / 12.0
 """Factor of h^2 [xi1, xi2] in the Magnus increment."""

@@ -22,6 +22,7 @@ from pliant.lie.blocks import (
     carry_wrench,
     subtract_bracket,
     tangent_rate,
+    wrench_to_body,
 )
 from pliant.lie.leaves import add_hat
 from pliant.lie.operators import EXP
@@ -161,16 +162,11 @@ def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
 
     f (6,) is written too; full (6, 6) is scratch.
     """
-    P, T = z.pose[i], z.tangent[i]
+    T = z.tangent[i]
     for r in range(6):
         for j in range(6):
             full[r, j] = 0.0
-    m0 = W[0] - (P[1, 3] * W[5] - P[2, 3] * W[4])
-    m1 = W[1] - (P[2, 3] * W[3] - P[0, 3] * W[5])
-    m2 = W[2] - (P[0, 3] * W[4] - P[1, 3] * W[3])
-    for r in range(3):
-        f[r] = P[0, r] * m0 + P[1, r] * m1 + P[2, r] * m2
-        f[3 + r] = P[0, r] * W[3] + P[1, r] * W[4] + P[2, r] * W[5]
+    wrench_to_body(z.pose[i], W, f)
     add_second(EXP, z.omega[i], f, 1.0, full, 0)
     for r in range(3):
         c[r] = 0.0

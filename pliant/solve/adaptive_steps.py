@@ -23,22 +23,18 @@ from pliant.solve.integrators.contract import Integrator
 from pliant.solve.integrators.radau import RadauStepper
 from pliant.solve.schedule import Schedule
 
-_SAFETY, _LEAST, _MOST = 0.9, 0.2, 5.0
-"""Part of the step that should do, and bounds of the factor from one step to the next."""
-_FAILED = 0.25
-"""Length of the next trial, relative to a step in which Newton's method failed."""
 _SHORTEST = 1e-10
 """Shortest step, relative to the duration."""
 _FIRST = 0.01
 """First step that is tried, at most, relative to the duration."""
-_HERE = 1e-9
-"""Part of a step within which an output is taken at its end."""
+_ROOM = 64
+"""Steps that are taken in one call at most, so that Ctrl-C is heard."""
 
 
 class AdaptiveSteps(CoordinateSteps):
     """Steps of a stepper that chooses their length, whatever the times at which outputs are wanted.
 
-    t : time reached by the stepper, s.  ends : times at which its steps ended, the start included.
+    ends : times at which its steps ended, the start included.
     """
 
     stepper: RadauStepper
@@ -62,12 +58,15 @@ class AdaptiveSteps(CoordinateSteps):
                 "use Midpoint()",
             )  # fmt: skip
         self._counts = {"rejected steps": 0, "failed steps": 0}
-        self.duration, self.largest = duration, duration if largest is None else largest
+        self.duration, self.ends = duration, [0.0]
         self.most = math.inf if most is None else most
-        self.t, self.ends, self.until = 0.0, [0.0], duration
-        """Time reached, ends of steps, and when the steps under way end at the latest, s."""
-        self.next = min(stepper.h, _FIRST * duration, self.largest)
-        """Length of the step that is tried next, s."""
+        longest = duration if largest is None else largest
+        self.pace, self._ended = np.zeros(loops.PACE), np.zeros(_ROOM)
+        """How long steps are, see `loops.PACE`, and the ends of the last ones."""
+        self.pace[[loops.UNTIL, loops.LONGEST, loops.MOST]] = duration, longest, self.most
+        self.pace[loops.BRIEFEST] = _SHORTEST * duration
+        self.pace[loops.NEXT] = min(stepper.h, _FIRST * duration, longest)
+        self.pace[loops.GROWTH] = loops.GROWS
         self._asked, self._done, self._kept = 0.0, 0, list[Rows]()
         self._constant: Array | None = None
 
@@ -83,7 +82,7 @@ class AdaptiveSteps(CoordinateSteps):
 
     def take(self, times: Array, wanted: NDArray[np.bool_], inside: Array = NOT_INSIDE) -> None:
         """Go on to the last of times (n + 1,)."""
-        self.until = float(times[-1]) if self.sampled else self.duration
+        self.pace[loops.UNTIL] = times[-1] if self.sampled else self.duration
         self._done, self._kept = 0, []
         for t in inside.tolist():
             self._go_to(t)
@@ -112,47 +111,34 @@ class AdaptiveSteps(CoordinateSteps):
 
     # -- steps ---------------------------------------------------------------------------------
 
+    @property
+    def t(self) -> float:
+        """Time reached by the stepper, s."""
+        return float(self.pace[loops.TIME])
+
     def _go_to(self, t: float) -> None:
         """Take steps until time t is reached."""
-        while self.t < t - _HERE * self.next:
-            self._advance()
+        while self.t < t - loops.HERE * self.pace[loops.NEXT]:
+            self._advance(t)
         self._asked = t
 
-    def _advance(self) -> None:
-        """Take one step, shortened until its error is small enough."""
-        stepper, most = self.stepper, _MOST
-        while True:
-            if len(self.ends) + sum(self._counts.values()) > self.most:
-                raise stepper.error(f"more than {self.most} steps are needed")
-            h = self._length()
-            stepper.step[0] = h
-            end = stepper.attempt(self._row(h))
-            if end not in (loops.CONVERGED, loops.PAUSE):
-                self._counts["failed steps"] += 1
-                self.next, most = _FAILED * h, 1.0
-                if self.next < _SHORTEST * self.duration:
-                    raise stepper.error(stepper.problem or REASONS.get(end, "singular"))
-                continue
-            size = max(float(stepper.error_size[0] / stepper.wanted[0]), 1e-12)
-            factor = min(most, max(_LEAST, _SAFETY * size**-0.2))
-            if end == loops.CONVERGED:
-                break
-            self._counts["rejected steps"] += 1
-            self.next, most = h * min(factor, _SAFETY), 1.0
-            if self.next < _SHORTEST * self.duration:
-                raise stepper.error("its error does not fall below the tolerance")
-        self.t = self.until if h >= self.until - self.t else self.t + h
-        self.ends.append(self.t)
-        self.next = min(h * factor, self.largest)
+    def _advance(self, goal: float) -> None:
+        """Take steps until `goal`, or as many as one call takes; one trial if inputs change."""
+        stepper, pace = self.stepper, self.pace
+        if pace[loops.TRIED] >= self.most:
+            raise stepper.error(f"more than {self.most} steps are needed")
+        pace[loops.GOAL] = goal
+        row = self._row(loops.step_length(pace))
+        end = stepper.advance(row[0], pace, self._ended, self._constant is None)
+        self.ends += self._ended[: int(pace[loops.ENDED])].tolist()
+        self._counts = {
+            "rejected steps": int(pace[loops.REJECTED]), "failed steps": int(pace[loops.FAILED]),
+        }  # fmt: skip
+        if end != loops.CONVERGED and pace[loops.NEXT] < pace[loops.BRIEFEST]:
+            reason = stepper.problem or REASONS.get(end, "singular")
+            rejected = "its error does not fall below the tolerance"
+            raise stepper.error(rejected if end == loops.PAUSE else reason)
         self._require_finite()
-
-    def _length(self) -> float:
-        """Length of the next step, s: the last ones share what is left until they have to end."""
-        left = self.until - self.t
-        h = min(self.next, self.largest)
-        if h >= left * (1.0 - _HERE):
-            return left
-        return 0.5 * left if h > 0.5 * left else h
 
     def _row(self, h: float) -> Array:
         """Inputs (1, S W) at the stages of the next step."""
@@ -173,7 +159,7 @@ class AdaptiveSteps(CoordinateSteps):
         return q, v, account.copy(), stepper.acted.copy()
 
     def _is_now(self, t: float) -> bool:
-        return t == 0.0 or abs(t - self.t) <= _HERE * self.stepper.step[1]
+        return t == 0.0 or abs(t - self.t) <= loops.HERE * self.stepper.step[1]
 
     def _at(self, t: float) -> tuple[Array, Array]:
         stepper = self.stepper
@@ -194,12 +180,12 @@ class AdaptiveSteps(CoordinateSteps):
     # -- checkpoints ---------------------------------------------------------------------------
 
     def keep(self) -> dict[str, Array]:
-        numbers = np.array([self.t, self.next, self._asked])
+        numbers = np.append(self.pace, self._asked)
         return {**super().keep(), "adaptive": numbers, "step_ends": np.array(self.ends)}
 
     def resume(self, kept: Mapping[str, Array]) -> None:
         super().resume(kept)
-        self.t, self.next, self._asked = kept["adaptive"].tolist()
+        self.pace[...], self._asked = kept["adaptive"][:-1], float(kept["adaptive"][-1])
         self.ends = kept["step_ends"].tolist()
 
     @property

@@ -11,7 +11,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pliant.model import ResolutionWarning, Rod
+import numpy as np
+
+from pliant.model import Description, ResolutionWarning, Rod
+from pliant.model.plausible import scale_of
 from pliant.model.telling import untold
 from pliant.rods.contract import RodModel
 from pliant.solve.registry import default_formulation, lumped_formulation
@@ -25,7 +28,9 @@ FINER, FINEST = 1.5, 256
 RUNGS = (1, 2, 4, 8, 16, 24, 32, 48, 64)
 """Intervals of a rod on the meshes of motions."""
 FIRST, FIRST_SMOOTH = 2, 1
-"""Intervals of a rod on the first mesh of a motion, of elements and of smooth curves."""
+"""Intervals of a rod on the first mesh of a motion, of elements and of smooth curves, at least."""
+HEAVY = 1.1
+"""Elements on the first mesh within the length at which the weight of a rod bends it by a radian."""
 
 
 def finer(formulations: Mapping[str, RodModel], factor: float) -> dict[str, RodModel] | None:
@@ -87,16 +92,25 @@ def refine(
     return result
 
 
-def first_mesh(rods: Mapping[str, Rod], lumped: bool = True) -> dict[str, RodModel]:
+def first_mesh(description: Description, lumped: bool = True) -> dict[str, RodModel]:
     """The first mesh of a motion, by name of the rod, where a rod has no formulation of its own.
 
     lumped : whether inertia is to be lumped at nodes, for explicit steps; else a smooth curve, which
-    turns far within a step.
+    turns far within a step. Heavy soft rods fold, which takes more than two elements.
     """
     found: dict[str, RodModel] = {}
+    rods, gravity = description.rods, float(np.linalg.norm(description.gravity))
+    folds = min((_folds(rod, gravity) for rod in rods.values()), default=0.0)
+    first = max(count for count in RUNGS if count <= max(FIRST, folds))
     for name, rod in rods.items():
         if rod.formulation is None:
             nodes = lumped and rod.theory != "kirchhoff"
             item = lumped_formulation(FIRST) if nodes else default_formulation(rod)
-            found[name] = with_intervals(name, item, FIRST if lumped else FIRST_SMOOTH)
+            found[name] = with_intervals(name, item, first if lumped else FIRST_SMOOTH)
     return found
+
+
+def _folds(rod: Rod, gravity: float) -> float:
+    """Elements for the folds of a rod in a gravity, m/s^2."""
+    scale = scale_of(rod)
+    return HEAVY * scale.length * float(np.cbrt(scale.mass * gravity / scale.bending))

@@ -28,6 +28,8 @@ from pliant.solve.station_norm import StationNorm
 from pliant.solve.ways import Way
 
 _CORRECTIONS = 10
+_ROUNDING = 1e-13
+"""Correction, relative to the length, that is due to rounding: what is left of the balance is noise."""
 _STALLED = 1e-7
 """Relative residual at which rounding may end the corrections."""
 _BEND = 0.95
@@ -182,6 +184,7 @@ class Continuation:
             if equations.matrix.flags[0] < 0:
                 return None
             stalled = k > 1 and size < _STALLED and size > 0.3 * before
+            stalled = stalled or (k > 1 and moved < _ROUNDING)
             if size <= self.solver.options.tolerance or stalled:
                 self.residual = size
                 return k
@@ -217,9 +220,7 @@ class Continuation:
         """Displacements (total,) for a unit of the parameter, with the factor at hand."""
         self.response.attach(self.equations, self.inputs)
         forces, moved = self._forces()
-        along = moved.copy()
-        along[: self.tree.size] += self.equations.matrix.solve(-forces)
-        return along
+        return self.response.solve(-forces) + moved
 
     def _forces(self) -> tuple[Array, Array]:
         """Derivative (size,) of the residual in the parameter, and prescribed rates (total,)."""
@@ -317,11 +318,9 @@ class Continuation:
                 branch.folds.append(Special(fold, len(branch.points) - 1))
             change -= 1
         if change > 0:
-            self._note_bifurcation(branch, point, ahead, size, change)
+            self._note_bifurcation(branch, point, size, change)
 
-    def _note_bifurcation(
-        self, branch: Branch, point: Waypoint, ahead: Waypoint, size: float, count: int
-    ) -> None:
+    def _note_bifurcation(self, branch: Branch, point: Waypoint, size: float, count: int) -> None:
         odd = not self.solver.symmetric
 
         def side(at: Waypoint) -> float:

@@ -190,7 +190,7 @@ class CoordinateSteps(Steps):
         if helper is None or helper.h != h:
             helper = self._helpers[make, depth] = make(self.effects, h)
             helper.prepare()
-        helper.books = stepper.books
+        helper.keeps_account = stepper.keeps_account
         helper.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         return helper
 

@@ -26,8 +26,10 @@ Rows: TypeAlias = tuple[Any, ...]
 """Snapshots at T instants: configurations (T, ...), rates (T, ...), account (T, 2) of work done and
 energy dissipated so far, J, and numbers (T, J) of the inputs that acted."""
 
-_SHOWN, _CHUNK = 10, 1000
-"""Steps in the first call and most steps in one call, so that Ctrl-C is heard."""
+_SHOWN, _CHUNK = (10, 100), 1000
+"""Fewest and most steps in the first call, and most in one call, so that Ctrl-C is heard."""
+_SWIFT = 20_000
+"""Unknowns of all steps in the first call, if so many steps are allowed."""
 _PATIENCE = 0.1
 """Seconds that a call may take for the next one to be twice as long."""
 NOT_INSIDE = np.zeros(0)
@@ -246,7 +248,7 @@ class _Run:
         self.done = 0
         self.next = int(np.count_nonzero((clock.step_of == 0) & ~clock.between))
         """Number of the output that is wanted next."""
-        self._most = _SHOWN
+        self._most = int(np.clip(_SWIFT // max(1, steps.unknowns), *_SHOWN))
         """Steps that are taken in one call; more of them if they turn out to be short."""
         self._blocks: list[Rows] = []
         self._inputs: dict[str, list[Array]] = {}
@@ -495,5 +497,6 @@ def simulate(
     except PliantError as error:
         reached = run.done * clock.h
         text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
-        raise ConvergenceError(steps.explain(text, run.final[1]), run.trajectory(False)) from error
+        text, path = steps.explain(text, run.final[1]), run.trajectory(False)
+        raise ConvergenceError(text, path, reached) from error
     return run.trajectory(True)

@@ -14,11 +14,17 @@ from pliant.tree.state import State
 from pliant.tree.work import Work
 
 
-def potential(effects: Effects, state: State, inputs: Inputs) -> dict[str, float]:
-    """Energies of a state by the columns of the terms, J; gravity is zero at the origin."""
-    energies = {"elastic": 0.0, "gravity": 0.0, "loads": 0.0}
+def potential(
+    effects: Effects, state: State, inputs: Inputs, without: str = ""
+) -> dict[str, float]:
+    """Energies of a state by the columns of the terms, J; gravity is zero at the origin.
+
+    without : the column that is left out.
+    """
+    energies = {name: 0.0 for name in ("elastic", "gravity", "loads") if name != without}
     for term in effects.terms:
-        energies[term.column] = energies.get(term.column, 0.0) + term.energy(state, inputs.u)
+        if term.column != without:
+            energies[term.column] = energies.get(term.column, 0.0) + term.energy(state, inputs.u)
     return energies
 
 

@@ -93,6 +93,13 @@ class Planes:
         self._compiled: dict[tuple[int, ...], Flat] = {}
         self._known: dict[Any, bool] = {}
 
+    def refill(self) -> None:
+        """Take over the numbers of the robot, which were given anew."""
+        self._known.clear()
+        for axes, flat in list(self._compiled.items()):
+            if not flat.effects.refill(self.tree.description):
+                del self._compiled[axes]
+
     @cached_property
     def _possible(self) -> bool:
         """Whether there may be a plane at all."""

@@ -21,7 +21,7 @@ import numpy as np
 from pliant.lie import se3
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, Configuration, Plan, RodMap
-from pliant.rods.nested import AngleField, NestedConfiguration, NestedMap
+from pliant.rods.nested import NestedConfiguration, NestedMap, RelativeMotion
 from pliant.rods.quadrature import gauss_per_span
 from pliant.solve.mass import Mass
 from pliant.solve.sampling import Sampler
@@ -270,20 +270,23 @@ def _slopes(host: RodMap, c: Configuration, strains: Plan, frames: Plan, weights
     return A[:, 6:]
 
 
-def _angles(new: AngleField, old: AngleField, nested: NestedMap, c: NestedConfiguration) -> Array:
+def _angles(
+    new: RelativeMotion, old: RelativeMotion, nested: NestedMap, c: NestedConfiguration
+) -> Array:
     """Coefficients (count,) of the angle of a tube, or of how far it slid, section by section."""
-    s, w = gauss_per_span(new.spans, _SAMPLES)
-    plan = nested.frames(nested.station(old.k) + np.clip(s - new.start, 0.0, old.tube.length))
+    s, w = gauss_per_span(new.along.spans, _SAMPLES)
+    plan = nested.frames(nested.station(old.k) + np.clip(s - new.start, 0.0, old.along.tube.length))
     nested.frame(plan, c)
     value, slope = plan.theta, plan.slope
     if new.slides:
         value, slope = plan.shift - plan.behind, plan.stretch
     ids, N, dN = new.functions(s)
-    size = float(np.diff(new.spans).max())
-    A = np.zeros((2 * len(s), new.count + new.slides))
+    size = float(np.diff(new.along.spans).max())
+    A = np.zeros((2 * len(s), new.count + new.tip_is_fixed))
     rows = np.arange(len(s))[:, None]
-    A[rows, ids - new.first] = N
-    A[len(s) + rows, ids - new.first] = size * dN
+    columns = np.where(ids < 0, new.count, ids - new.first)
+    A[rows, columns] = N
+    A[len(s) + rows, columns] = size * dN
     root = np.sqrt(np.concatenate([w, w]))
     b = root * np.concatenate([value, size * slope])
     return np.asarray(np.linalg.lstsq(root[:, None] * A[:, : new.count], b, rcond=1e-12)[0])

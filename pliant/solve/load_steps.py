@@ -7,6 +7,7 @@ load step is cut and the path followed from the last equilibrium.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,7 @@ _REASONS = {
     SINGULAR: "the tangent is singular",
     SLOW: f"no convergence in {POLICY.iterations} iterations",
 }
+_MANY = "many load steps did not lead farther"
 
 
 @dataclass
@@ -45,11 +47,13 @@ class StaticOptions:
     tolerance : residual relative to the generalised loads at which the solver stops.
     smallest_step, largest_step : load steps below which the solver gives up, and with which it begins,
     as fractions of the whole load.
+    attempts : at load levels after which it gives up, besides those that the largest step needs.
     """
 
     tolerance: float = 1e-10
     smallest_step: float = 1e-6
     largest_step: float = 1.0
+    attempts: int = 2000
     loose: float = 1e-6
     """Tolerance at intermediate load levels; a hundredth of the load step if less."""
     arclength: bool = True
@@ -71,6 +75,13 @@ class StaticSolver:
         self.response: Any = None
         """Storage for the derivatives of equilibria."""
 
+    def refill(self) -> None:
+        """Take over the numbers of the robot, which were given anew."""
+        self.work.refill()
+        self.response = None
+        for equations in self._equations.values():
+            equations.refill()
+
     def solve(
         self,
         target: Inputs,
@@ -82,9 +93,16 @@ class StaticSolver:
         origin, stable, lost = good.inputs, not good.negative and not good.odd, None
         largest = self.largest = self._largest_step(origin, target)
         smallest = self.options.smallest_step * largest
-        level, step = 0.0, largest
+        level, step, reason = 0.0, largest, ""
         levels: list[float] = []
+        left = self.options.attempts + math.ceil(4.0 / largest)
         while level < 1.0:
+            if step < smallest or left <= 0:
+                good = self._go_on(good, level, reason if left > 0 else _MANY, (origin, target))
+                lost = good.lost if lost is None else lost
+                levels += good.levels[1:]
+                break
+            left -= 1
             aim = min(1.0, level + step)
             final = aim >= 1.0
             inputs = target if final else origin.mix(target, aim)
@@ -93,11 +111,6 @@ class StaticSolver:
             except NewtonError as rejected:
                 reason = _REASONS.get(str(rejected), str(rejected))
                 step /= 4.0 if final and not levels else 2.0
-                if step < smallest:
-                    good = self._go_on(good, level, reason, (origin, target))
-                    lost = good.lost if lost is None else lost
-                    levels += good.levels[1:]
-                    break
                 continue
             level = aim
             levels.append(level)

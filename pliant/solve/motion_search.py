@@ -20,12 +20,14 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import MARGIN, finer, intervals, next_rung
-from pliant.solve.integrators.contract import Integrator
+from pliant.solve.automatic import RUNGS, finer, intervals, next_rung
+from pliant.solve.controller_memory import Repeated
+from pliant.solve.integrators.contract import ChosenSteps, Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
 from pliant.solve.problem import Problem
 from pliant.solve.step_methods import (
     StepMethod,
+    capped_method,
     explicit_method,
     explicit_steps,
     first_step,
@@ -40,6 +42,8 @@ TYPICAL = 8
 """Intervals of a rod on the mesh for which the costs of integrators are compared."""
 MORE_STEPS = 1.5
 """Explicit steps on that mesh over those on the first one."""
+MOTION_MARGIN = 0.6
+"""Part of the accuracy that the estimate for a motion may reach."""
 TIME, SPACE = 0.5, 0.7
 """Parts of the allowed error that the steps and the mesh may have."""
 FIRST_TOLERANCE, FINEST_TOLERANCE = 0.3, 1e-3
@@ -48,10 +52,14 @@ LOOSEST = 3e-3
 """Largest tolerance, in lengths: with larger ones steps become too long for Newton's method."""
 FEWEST_OWN, MOST_OWN = 60, 10_000
 """Steps of a motion that chooses their length: so many are worth a trial, and most of them."""
-UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 4.0
+UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 3.5
 """Order of the error in the intervals: as long as it is not known, and bounds of what is observed."""
-FEWEST, SHORTEST = 200, 2**15
-"""Fewest and most steps of a motion whose steps are chosen automatically."""
+FEW, FEWEST, SHORTEST = 150, 200, 2**15
+"""Steps of a motion whose steps are chosen automatically: as a trial where explicit ones cannot be
+taken, else at least and at most.
+"""
+INPUTS_IN_STEP = 4.0
+"""Straight pieces of inputs within a step, at most."""
 SURELY = 3.0
 """How many times cheaper implicit steps must be: on finer meshes they need more of them."""
 TURN = 4.0
@@ -59,6 +67,13 @@ TURN = 4.0
 accuracy of 1e-3: four times as many intervals usually meet it."""
 SMOOTH = 4.0
 """Order of the error in the intervals of rods without folds."""
+FINEST_FIRST = 16
+"""Most intervals of the first mesh on which explicit steps reach the end."""
+HOPELESS = 10.0
+"""Factor over the accuracy that the error is expected to have on the finest mesh, at which the search
+ends: motions that change as much from one fine mesh to the next as between coarse ones are chaotic."""
+NO_FURTHER = 3
+"""Ever shorter steps that fail at about the same time: then the length of steps is not the reason."""
 NEAR = 1.5
 """Factor beyond the usual one up to which the levels of two motions tell an error."""
 
@@ -98,7 +113,8 @@ class MotionSearch:
     run : see `Run`.  bodies : names of those that move on joints.  duration : s.
     methods : those that may be chosen, the cheapest one is.  level : given by the user, None if free.
     chooses_mesh : False where the user gave one.  between : time between outputs, s.
-    steady : whether no input changes in time.
+    straight : seconds in which inputs are straight lines.  planned : output times, more than a motion
+    has that an event ends.  controllers : those of each motion, None if there are none.
     """
 
     run: Run
@@ -109,14 +125,19 @@ class MotionSearch:
     level: float | None
     chooses_mesh: bool
     between: float
-    steady: bool = False
+    straight: float = math.inf
+    planned: int | None = None
+    controllers: Repeated | None = None
 
     def __post_init__(self) -> None:
+        if self.controllers is not None:
+            self.between = self.controllers.between(self.duration)
+            self.straight = min(self.straight, self.between)
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
-        self.enough = MARGIN * self.accuracy * self.length
+        self.enough = MOTION_MARGIN * self.accuracy * self.length
         self.began = time.perf_counter()
         self.finest: Taken | None = None
-        self._known: dict[Any, Taken] = {}
+        self._known: dict[Any, Taken | PliantError] = {}
 
     # -- the search --------------------------------------------------------------------------------
 
@@ -131,10 +152,14 @@ class MotionSearch:
         """
         mesh = problem.formulations
         explicit, stepped = explicit_method(), stepped_method(implicit)
-        count = MORE_STEPS * explicit_steps(problem, self.duration, self.steady)
+        count = MORE_STEPS * explicit_steps(problem, self.duration, self.straight)
         many = stations(problem) * TYPICAL // max(1, intervals(mesh))
         cost = explicit.cost(count, many)
         if self.level is None:
+            if math.isinf(count):
+                found = self._by_few_steps(mesh, stepped)
+                if found is not None:
+                    return found
             most = cost / (SURELY * tolerance_method().cost(1.0, many))
             if smooth is not None and most > FEWEST_OWN:
                 found = self._by_tolerance(smooth, most, math.isfinite(count))
@@ -146,10 +171,42 @@ class MotionSearch:
                 return self.climb(*settled, stepped)
         if math.isfinite(count):
             try:
-                return self.climb(self._take(mesh, explicit, math.nan), None, explicit)
+                return self._climb_explicit(self._first_explicit(mesh, explicit), explicit)
             except ConvergenceError:  # energy reaches the grid faster than steps are shortened
                 return self.find_by(mesh, stepped)
         return self._climb_by_steps(mesh, stepped)
+
+    def _first_explicit(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Taken:
+        """The motion on the first mesh that is not too coarse for it to come to its end."""
+        while True:
+            try:
+                return self._take(mesh, method, math.nan)
+            except ConvergenceError:
+                following = next_rung(mesh, 0.0) if self.chooses_mesh else None
+                if following is None or intervals(following) > FINEST_FIRST:
+                    raise
+                mesh = following
+
+    def _climb_explicit(self, taken: Taken, method: StepMethod) -> Any:
+        """`climb` with steps that follow from the mesh, from the first motion on.
+
+        Where they are of second order, as with damping, elements are soon more accurate than steps, and
+        on coarse meshes steps do not get shorter with the intervals: their error is found on the first
+        mesh, by a motion with half their length, and bounds their length on all meshes.
+        """
+        chosen = taken.motion.scheme
+        if not isinstance(chosen, ChosenSteps) or chosen.order > 2:
+            return self.climb(taken, None, method)
+        capped = capped_method(method.make(math.nan))
+        half = self._take(taken.formulations, capped, 0.5 * chosen.length)
+        late = self._distances(taken, half) / 0.75
+        over = float(late.max(initial=0.0)) / (TIME * self.enough)
+        if over <= 1.0:
+            return self.climb(taken, late, method)
+        length = chosen.length / math.sqrt(1.5 * over)
+        return self.climb(
+            self._take(taken.formulations, capped, length), late / (1.5 * over), capped
+        )
 
     def find_by(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
         """The motion by a method that was chosen, from a first mesh on."""
@@ -157,6 +214,8 @@ class MotionSearch:
             settled = self._settle(mesh, method, math.inf)
             assert settled is not None
             return self.climb(*settled, method)
+        if not method.has_level and self.level is None:
+            return self._climb_explicit(self._take(mesh, method, math.nan), method)
         return self._climb_by_steps(mesh, method)
 
     def _climb_by_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
@@ -177,6 +236,8 @@ class MotionSearch:
         """
         free = late is not None and self.level is None
         meshes = [taken]
+        if not self.rods:  # rigid bodies have no mesh
+            return self._with_parts(taken.motion, self._none(taken), late)
         if not self.chooses_mesh:
             return self._with_parts(taken.motion, self._of_given(taken, method), late)
         while True:
@@ -185,11 +246,13 @@ class MotionSearch:
                 return self._with_parts(meshes[-1].motion, self._space(meshes), late)
             meshes.append(self._take(following, method, meshes[-1].level))
             space = self._space(meshes)
+            if self._hopeless(meshes):
+                return self._with_parts(meshes[-1].motion, space, late)
             if late is not None and late.max(initial=0.0) > self.enough:  # no mesh mends that
                 return self._with_parts(meshes[-1].motion, space, late)
             if space.max() > (SPACE if free else 1.0) * self.enough:
                 continue
-            if free and len(meshes) > 2:
+            if free and method.has_level and len(meshes) > 2:
                 late = self._look_again(meshes, method)
             total = space if late is None else space + late
             if total.max() <= self.enough:
@@ -212,11 +275,17 @@ class MotionSearch:
         return self._none(taken)
 
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
-        key = (*map(repr, mesh.values()), method.by_length, level)
-        if key in self._known:
-            return self._known[key]
-        dt = method.dt(level, self.duration, self.steady)
-        motion = self.run(mesh, method.make(level), dt)
+        key = (*map(repr, mesh.values()), repr(method.make(level)), level)
+        known = self._known.get(key)
+        if isinstance(known, PliantError):
+            raise known
+        if known is not None:
+            return known
+        try:
+            motion = self._run(mesh, method, level)
+        except PliantError as error:
+            self._known[key] = error
+            raise
         if not motion.complete:
             raise InterruptedSearchError(self._what_there_is(mesh, motion))
         taken = self._known[key] = Taken(mesh, level, motion, self._shapes(motion))
@@ -224,27 +293,57 @@ class MotionSearch:
             self.finest = taken
         return taken
 
+    def _run(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Any:
+        dt = method.dt(level, self.straight)
+        if self.controllers is None:
+            return self.run(mesh, method.make(level), dt)
+        if not method.by_length:
+            dt = self.between / math.ceil(self.between / dt)
+        return self.controllers.take(lambda: self.run(mesh, method.make(level), dt))
+
     def _by_tolerance(self, mesh: Mapping[str, RodModel], most: float, others: bool) -> Any:
         """The motion by steps that choose their length, from the first mesh for them on; None if they
         fail or more than `most` are needed.
 
         others : whether other steps may reach what these do not.
         """
-        own = tolerance_method(int(min(most, MOST_OWN)))
-        following = next_rung(mesh, 0.0) if self.chooses_mesh else None
-        if following is not None:
-            larger, level = self._first_levels(own)
-            coarse = self._tried(mesh, own, larger)
-            fine = None if coarse is None else self._tried(following, own, level)
-            if coarse is None or fine is None:
+        own = tolerance_method(self.straight, int(min(most, MOST_OWN)))
+        if self.chooses_mesh:
+            try:
+                found = self._agreeing(mesh, own, *self._first_levels(own))
+            except PliantError:
                 return None
-            error = self._gap(coarse, fine, own)
-            if error.max() <= self.enough:
-                return self._with_error(fine.motion, error)
+            if found is not None:
+                return found
         settled = self._settle_tolerance(mesh, own)
         if settled is None or (others and settled[1].max(initial=0.0) > self.enough):
             return None
-        return self.climb(*settled, tolerance_method(MOST_OWN))
+        return self.climb(*settled, tolerance_method(self.straight, MOST_OWN))
+
+    def _agreeing(
+        self, mesh: Mapping[str, RodModel], method: StepMethod, larger: float, level: float
+    ) -> Any:
+        """The motion on the mesh that follows one, in finer steps, if it agrees with that on the first
+        one in coarser steps; else None.
+        """
+        following = next_rung(mesh, 0.0)
+        if following is None:
+            return None
+        coarse = self._take(mesh, method, larger)
+        fine = self._take(following, method, level)
+        error = self._gap(coarse, fine, method)
+        return self._with_error(fine.motion, error) if error.max() <= self.enough else None
+
+    def _by_few_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
+        """The motion by a few steps of one length, None if they are too few."""
+        first = finer(mesh, 0.5) if self.chooses_mesh else None
+        if first is None or self.duration > FEW * INPUTS_IN_STEP * self.straight:
+            return None
+        level = method.fitting(self.duration / FEW, self.between)
+        try:
+            return self._agreeing(first, method, method.coarser * level, level)
+        except PliantError:
+            return None
 
     def _first_levels(self, method: StepMethod) -> tuple[float, float]:
         """The first two tolerances, the larger one first."""
@@ -271,12 +370,17 @@ class MotionSearch:
 
         most : steps that another method is worth; None if more are needed.
         """
-        count = min(most, max(FEWEST, self.duration / first_step(self.rods, self.duration)))
+        seen = self.duration / (INPUTS_IN_STEP * self.straight)
+        if seen > most:
+            return None
+        count = max(FEWEST, seen, self.duration / first_step(self.rods, self.duration))
+        count = min(most, count)
         coarse: Taken | None = None
+        reached: list[float] = []
         while count <= most:
             level = method.fitting(self.duration / count, self.between)
-            coarse = coarse or self._tried(mesh, method, method.coarser * level)
-            taken = self._tried(mesh, method, level)
+            coarse = coarse or self._tried(mesh, method, method.coarser * level, reached)
+            taken = self._tried(mesh, method, level, reached)
             more = 4.0
             if coarse is not None and taken is not None:
                 error = self._late(coarse, taken, method)
@@ -284,8 +388,10 @@ class MotionSearch:
                 if worst <= 1.0 or count > SHORTEST:
                     return taken, error
                 more = min(16.0, max(2.0, (2.0 * worst) ** (1.0 / method.order)))
-            elif count > SHORTEST:
-                self._take(mesh, method, level)  # raises what went wrong
+            elif count > SHORTEST or no_further(reached):
+                if math.isinf(most):
+                    self._take(mesh, method, level)  # raises what went wrong
+                return None
             count, coarse = more * count, taken if more <= NEAR * method.coarser else None
         return None
 
@@ -310,12 +416,18 @@ class MotionSearch:
         return best
 
     def _tried(
-        self, mesh: Mapping[str, RodModel], method: StepMethod, level: float
+        self,
+        mesh: Mapping[str, RodModel],
+        method: StepMethod,
+        level: float,
+        reached: list[float] | None = None,
     ) -> Taken | None:
-        """A motion, or None if its steps fail."""
+        """A motion, or None if its steps fail: `reached` then gets the time of that, s."""
         try:
             return self._take(mesh, method, level)
-        except PliantError:
+        except PliantError as error:
+            if reached is not None:
+                reached.append(getattr(error, "reached", None) or 0.0)
             return None
 
     def _look_again(self, meshes: list[Taken], method: StepMethod) -> Array:
@@ -337,25 +449,38 @@ class MotionSearch:
         meshes[-1] = self._take(last.formulations, method, level)
         return self._late(last, meshes[-1], method)
 
+    def _hopeless(self, meshes: list[Taken]) -> bool:
+        """Whether the error is expected to stay far too large up to the end of the ladder, by the
+        larger of the last two orders that were observed.
+        """
+        if len(meshes) < 4:
+            return False
+        order = max(self._order(meshes), self._order(meshes[:-1]))
+        shrinks = (RUNGS[-1] / meshes[-1].intervals) ** order
+        return bool(self._space(meshes).max() > HOPELESS * shrinks * self.enough)
+
     def _following(self, meshes: list[Taken]) -> dict[str, RodModel] | None:
         """The next mesh: a rung higher, or several if the error asks for it."""
         last, least = meshes[-1], 0.0
         if len(meshes) == 1:
             least = self._bend(last) / (TURN * (self.accuracy / 1e-3) ** (1.0 / SMOOTH))
-        if len(meshes) > 2:
+        else:
             over = float(self._space(meshes).max()) / (SPACE * self.enough)
-            least = last.intervals * min(2.0, over ** (1.0 / self._order(meshes)))
+            order = self._order(meshes) if len(meshes) > 2 else SMOOTH
+            least = last.intervals * min(2.0, over ** (1.0 / order))
         return next_rung(last.formulations, least)
 
     # -- errors ------------------------------------------------------------------------------------
 
     def _shapes(self, motion: Any) -> Array:
-        """Positions (T, P, 3) of sections of all rods and of bodies, m."""
+        """Positions (T, P, 3) of sections of rods and of bodies, m; after an event the last ones."""
         found = [np.zeros((len(motion.t), 0, 3))]
         for name, rod in self.rods.items():
             found.append(motion.position(name, np.linspace(0.0, rod.length, SECTIONS)))
         found += [motion.pose(name)[:, None, :3, 3] for name in self.bodies]
-        return np.concatenate(found, axis=1)
+        shapes = np.concatenate(found, axis=1)
+        missing = max(0, (self.planned or 0) - len(shapes))
+        return np.pad(shapes, ((0, missing), (0, 0), (0, 0)), mode="edge")
 
     def _bend(self, taken: Taken) -> float:
         """Largest curvature of a rod in a motion, times its length, by the angles of chords."""
@@ -373,7 +498,7 @@ class MotionSearch:
         return np.asarray(apart.max(axis=1, initial=0.0))
 
     def _none(self, taken: Taken) -> Array:
-        return np.zeros(len(taken.motion.t))
+        return np.zeros(len(taken.shapes))
 
     def _late(self, coarse: Taken, fine: Taken, method: StepMethod) -> Array:
         """Error in time (T,) of the finer of two motions on one mesh, m."""
@@ -389,7 +514,7 @@ class MotionSearch:
     def _space(self, meshes: list[Taken]) -> Array:
         """Error (T,) of the last mesh, m."""
         if len(meshes) < 2:
-            return np.full(len(meshes[-1].motion.t), math.inf)
+            return np.full(len(meshes[-1].shapes), math.inf)
         before, last = meshes[-2:]
         ratio = (last.intervals / before.intervals) ** self._order(meshes)
         return self._distances(before, last) / (ratio - 1.0)
@@ -406,7 +531,7 @@ class MotionSearch:
         """The motion with its errors by the mesh and by the steps (T,), m, if one of them was found."""
         if not self.chooses_mesh and late is None:
             return motion
-        steps = np.zeros(len(motion.t)) if late is None else late
+        steps = np.zeros(len(space)) if late is None else late
         parts = (float(space.max(initial=0.0)), float(steps.max(initial=0.0)))
         return self._with_error(motion, space + steps, parts)
 
@@ -417,6 +542,8 @@ class MotionSearch:
         parts: tuple[float | None, float | None] = (None, None),
     ) -> Any:
         """The motion with its error (T,), m, and with a warning if that is too large."""
+        end = len(motion.t) - 1
+        total = np.append(total[:end], total[end:].max(initial=0.0))
         shape = float(total.max(initial=0.0))
         seconds = time.perf_counter() - self.began
         relative = shape / self.length
@@ -431,6 +558,12 @@ class MotionSearch:
             )
             warnings.warn(text, ResolutionWarning, stacklevel=6)
         return motion
+
+
+def no_further(reached: list[float]) -> bool:
+    """Whether ever shorter steps failed at times, s, that do not become later."""
+    last = reached[-NO_FURTHER:]
+    return len(last) == NO_FURTHER and max(last[1:]) <= NEAR * last[0]
 
 
 def observed_order(counts: tuple[int, int, int], first: float, second: float) -> float:

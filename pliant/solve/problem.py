@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.lie import se3
-from pliant.model import Array, Description, DescriptionError, Frame, ResolutionWarning, Rod
+from pliant.model import (
+    Array,
+    Body,
+    Description,
+    DescriptionError,
+    Frame,
+    ResolutionWarning,
+    Rod,
+)
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
@@ -234,6 +242,16 @@ class Problem(ABC):
         """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
         return np.array([self.sampler.poses(q, rod, s) for q in configurations])
 
+    def motions_along(
+        self, configurations: Sequence[Any], rates: Sequence[Any], rod: str, s: Array
+    ) -> tuple[Array, Array]:
+        """World poses (T, S, 4, 4) and body twists (T, S, 6) of sections of a rod at several
+        configurations with their rates.
+        """
+        pairs = zip(configurations, rates, strict=True)
+        twists = [self.sampler.velocities(q, v, rod, s) for q, v in pairs]
+        return self.poses_along(configurations, rod, s), np.array(twists)
+
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body."""
         rod, s, pose = self._section_of(frame)
@@ -247,11 +265,16 @@ class Problem(ABC):
         twist = self.sampler.velocities(q, v, rod, np.array([s]))[0]
         return np.asarray(se3.Ad(se3.inverse(pose)) @ twist)
 
-    def centres(self, q: Any, v: Any) -> tuple[Array, Array]:
-        """Positions and velocities (B, 3) in the world of the centres of bodies that joints move."""
-        bodies = [
+    @property
+    def moved_bodies(self) -> list[Body]:
+        """Bodies that joints move."""
+        return [
             x for x in self.description.bodies.values() if x.joint is not None and x.joint.moves
         ]
+
+    def centres(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """Positions and velocities (B, 3) in the world of the centres of bodies that joints move."""
+        bodies = self.moved_bodies
         poses = [self.frame(q, Frame(body.name)) for body in bodies]
         twists = [self.body_twist(q, v, body.name) for body in bodies]
         return self._moved_centres(poses, twists)
@@ -260,9 +283,7 @@ class Problem(ABC):
         self, poses: Sequence[Array], twists: Sequence[Array]
     ) -> tuple[Array, Array]:
         """`centres` of bodies with poses (4, 4) and body twists (6,)."""
-        bodies = [
-            x for x in self.description.bodies.values() if x.joint is not None and x.joint.moves
-        ]
+        bodies = self.moved_bodies
         g, eta = np.reshape(poses, (-1, 4, 4)), np.reshape(twists, (-1, 6))
         at = np.reshape([body.centre for body in bodies], (-1, 3))
         turned = np.stack([at, eta[:, 3:] + np.cross(eta[:, :3], at)], axis=-1)

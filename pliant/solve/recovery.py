@@ -21,6 +21,7 @@ from pliant._numba import inner, kernel
 from pliant.engine.arrays import clear
 from pliant.engine.program import ask, run
 from pliant.lie import se3
+from pliant.lie.blocks import wrench_to_body
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
 from pliant.rods.contract import Array, Ints, Plan, RodMap
 from pliant.tree.collect import add_vector, station_values
@@ -107,16 +108,22 @@ class Sections:
         self.panels = make_panels(breaks, self.s, self.places)
         self.points = self._points()
         rod = part.rod
-        felt = np.any(part.strain_w > 0.0, axis=0)
-        self.felt = felt.astype(float)
+        self.felt = np.any(part.strain_w > 0.0, axis=0).astype(float)
         own = type(part.map).section_strain is not RodMap.section_strain
         self.seen = np.ones(6) if own else self.felt
         """Strains (6,) that may differ from those that balance asks for: 1 or 0."""
-        self.soft = np.zeros((S, 6)) if rod is None else felt / rod.stiffness(self.s)
+        self.soft = np.zeros((S, 6))
         """Compliance (S, 6) of the strains, zero for those that are held."""
+        self.refill()
+        self.natural = np.zeros((S, 6)) if rod is None else rod.natural_strain(self.s)
+
+    def refill(self) -> None:
+        """Take over the numbers of the part."""
+        part = self.part
+        if part.rod is not None:
+            self.soft[...] = self.felt / part.rod.stiffness(self.s)
         if part.rigid:
             self.soft[:, part.field_rows] = 0.0
-        self.natural = np.zeros((S, 6)) if rod is None else rod.natural_strain(self.s)
 
     def _acting(self) -> Acting:
         part, count = self.part, len(self.part.mass_w)
@@ -234,17 +241,6 @@ def wrench_in_world(g, x, scale, out):  # type: ignore[no-untyped-def]
 
 
 @inner
-def wrench_in_section(g, T, out):  # type: ignore[no-untyped-def]
-    """out (6,) = Ad(g)^T T: a wrench about the origin of the world in a body frame."""
-    m0 = T[0] - (g[1, 3] * T[5] - g[2, 3] * T[4])
-    m1 = T[1] - (g[2, 3] * T[3] - g[0, 3] * T[5])
-    m2 = T[2] - (g[0, 3] * T[4] - g[1, 3] * T[3])
-    for i in range(3):
-        out[i] = g[0, i] * m0 + g[1, i] * m1 + g[2, i] * m2
-        out[3 + i] = g[0, i] * T[3] + g[1, i] * T[4] + g[2, i] * T[5]
-
-
-@inner
 def twist_in_world(g, x, out):  # type: ignore[no-untyped-def]
     """out (6,) = Ad(g) x: a body twist in the world frame."""
     for i in range(3):
@@ -278,7 +274,7 @@ def pass_torques(g, back, base, P, passed):  # type: ignore[no-untyped-def]
     x, h = np.zeros(6), np.zeros((4, 4))
     for k in range(g.shape[0]):
         multiply_array(g[k], back[k], h)
-        wrench_in_section(h, P[k], x)
+        wrench_to_body(h, P[k], x)
         c = base[0, 2] * h[0, 2] + base[1, 2] * h[1, 2] + base[2, 2] * h[2, 2]
         for i in range(3):
             new = -x[2] * (h[i, 2] + (base[i, 2] - c * h[i, 2]) / max(1.0 + c, 1e-9))
@@ -323,7 +319,7 @@ def set_tails(acting, P, T, total):  # type: ignore[no-untyped-def]
 def section_wrenches(g, T, W):  # type: ignore[no-untyped-def]
     """W (S, 6) = Ad(g)^T T, in the frames g (S, 4, 4) of the sections."""
     for s in range(g.shape[0]):
-        wrench_in_section(g[s], T[s], W[s])
+        wrench_to_body(g[s], T[s], W[s])
 
 
 @kernel
@@ -360,7 +356,7 @@ def part_at_points(points, panels, places, s, g, soft, P, turned, z):  # type: i
         begin, count = panels.first[n], panels.first[n + 1] - panels.first[n]
         for a in range(count):
             at = begin + a
-            wrench_in_section(g[at], f, x)
+            wrench_to_body(g[at], f, x)
             for i in range(6):
                 x[i] *= soft[at, i]
             twist_in_world(g[at], x, F[a])

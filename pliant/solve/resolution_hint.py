@@ -7,8 +7,6 @@ of them: by a ratio r against its size, wave lengths are off by about r^2 of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,8 +29,7 @@ def rough_errors(problem: Problem, path: Trajectory, order: int) -> tuple[float,
     """
     if len(path.t) < 2:
         return 0.0, 0.0
-    rows = np.unique(np.linspace(0, len(path.t) - 2, PAIRS).astype(int))
-    speed, second, third = np.mean(list(_pairs(problem, path, rows)), axis=0).tolist()
+    speed, second, third = _changes(problem, path)
     frequency = np.sqrt(third / speed) if speed > 0.0 else 0.0
     seconds = min(float(path.t[-1] - path.t[0]), MEMORY / max(frequency, 1e-300))
     step = path.h**2 / 12.0 * third if order > 1 else path.h / 2.0 * second
@@ -43,28 +40,30 @@ def rough_errors(problem: Problem, path: Trajectory, order: int) -> tuple[float,
     return float(seconds * step / length), float(seconds * waves / length)
 
 
-def _pairs(
-    problem: Problem, path: Trajectory, rows: NDArray[np.int64]
-) -> Iterator[tuple[float, ...]]:
-    """Largest speed and second and third time derivatives of points, between successive outputs."""
-    for k in rows.tolist():
-        (x0, v0), (x1, v1) = (_points(problem, path.q[i], path.v[i]) for i in (k, k + 1))
-        dt = float(path.t[k + 1] - path.t[k])
-        second = (v1 - v0) / dt
-        third = 6.0 * ((v0 + v1) - 2.0 * (x1 - x0) / dt) / dt**2
-        yield tuple(float(np.linalg.norm(y, axis=-1).max()) for y in (v1, second, third))
+def _changes(problem: Problem, path: Trajectory) -> tuple[float, float, float]:
+    """Largest speed and second and third time derivatives of points between successive outputs, in the
+    mean of some of them.
+    """
+    rows = np.unique(np.linspace(0, len(path.t) - 2, PAIRS).astype(int))
+    x, speed = _points(problem, path, np.concatenate([rows, rows + 1]))
+    (x0, x1), (v0, v1) = np.split(x, 2), np.split(speed, 2)
+    dt = (path.t[rows + 1] - path.t[rows])[:, None, None]
+    second = (v1 - v0) / dt
+    third = 6.0 * ((v0 + v1) - 2.0 * (x1 - x0) / dt) / dt**2
+    sizes = [np.linalg.norm(y, axis=-1).max(axis=1).mean() for y in (v1, second, third)]
+    return float(sizes[0]), float(sizes[1]), float(sizes[2])
 
 
-def _points(problem: Problem, q: object, v: object) -> tuple[Array, Array]:
-    """Positions and velocities (P, 3) of the tips of rods and the centres of bodies with a joint."""
-    sampler, (x, speed) = problem.sampler, problem.centres(q, v)
-    positions, velocities = [x], [speed]
+def _points(problem: Problem, path: Trajectory, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Positions and velocities (T, P, 3) of the tips of rods and the centres of bodies with a joint."""
+    q, v = [path.q[k] for k in rows], [path.v[k] for k in rows]
+    centres = [problem.centres(*pair) for pair in zip(q, v, strict=True)]
+    positions, velocities = ([np.array(x)] for x in zip(*centres, strict=True))
     for rod in problem.description.rods.values():
-        s = np.array([rod.length])
-        g, twist = (sampler.poses(q, rod.name, s), sampler.velocities(q, v, rod.name, s))
-        positions.append(g[:, :3, 3])
-        velocities.append(np.einsum("pij,pj->pi", g[:, :3, :3], twist[:, 3:]))
-    return np.concatenate(positions), np.concatenate(velocities)
+        g, twist = problem.motions_along(q, v, rod.name, np.array([rod.length]))
+        positions.append(g[:, :, :3, 3])
+        velocities.append(np.einsum("tpij,tpj->tpi", g[..., :3, :3], twist[..., 3:]))
+    return np.concatenate(positions, axis=1), np.concatenate(velocities, axis=1)
 
 
 def _strain_change(problem: Problem, path: Trajectory) -> float:

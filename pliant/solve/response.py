@@ -35,6 +35,8 @@ from pliant.tree.tangent import Tangent
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
+_ENOUGH = 1e-10
+"""Part of a displacement that may be left of what held strains have given way."""
 _STEP = 1e-5
 """Relative difference of an input. The effects that come with Pliant are linear in theirs."""
 
@@ -46,6 +48,7 @@ class Response:
         self.solver, self.effects = solver, solver.effects
         self.tree = solver.effects.tree
         self._work = Work(self.tree)
+        self._eased = [term for term in self.effects.rows if term.eased]
         self._u, self._z = np.zeros(self.effects.inputs), np.zeros(self.tree.total)
         self._forces: dict[tuple[int, tuple[int, ...]], Program] = {}
         self._frames: dict[tuple[int, Frame], tuple[Any, Array, Array, Program]] = {}
@@ -72,9 +75,22 @@ class Response:
         return self.equations.state
 
     def solve(self, forces: Array) -> Array:
-        """Displacements (total,) under generalised forces (size,), with prescribed joints held."""
+        """Displacements (total,) under generalised forces (size,), with prescribed joints held.
+
+        The compliance that tangents have where strains are held is taken off again.
+        """
+        size, moved = self.tree.size, np.inf
         x = np.zeros(self.tree.total)
-        x[: self.tree.size] = self.equations.matrix.solve(forces)
+        x[:size] = change = self.equations.matrix.solve(forces)
+        while self._eased and moved > _ENOUGH * np.linalg.norm(x):
+            excess = np.zeros(self.tree.total)
+            for term in self._eased:
+                term.add_excess(change, excess)
+            change = self.equations.matrix.solve(excess[:size])
+            if not np.linalg.norm(change) < 0.5 * moved:
+                break
+            x[:size] += change
+            moved = float(np.linalg.norm(change))
         return x
 
     # -- inputs ----------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.calls import execute
-from pliant.engine.program import Program, Recurring, ask, record
+from pliant.engine.program import Program, Recurring, ask, record, run
 from pliant.lie import se3
 from pliant.model import Frame
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array, Plan
 from pliant.rods.nested import NestedMap, NestedPlan
+from pliant.tree.collect import station_values
 from pliant.tree.state import State
 
 _PLANS = 64
@@ -39,6 +40,8 @@ class Sampler(threading.local):
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Program] = {}
         """Place the robot and the sections of a plan, by the key of the plan."""
+        self._twists: dict[Any, Array] = {}
+        """Body twists (S, 6) that programs set, by their keys."""
 
     def at(self, q: Array) -> State:
         """The robot at q (nq,), which is placed anew only where it was somewhere else."""
@@ -106,6 +109,39 @@ class Sampler(threading.local):
         self._state.place(self._state.q)
         ask(self.tree.parts[i].map.frame, plan, self._state.parts[i].c)
 
+    def motions_along(
+        self, configurations: Sequence[Array], rates: Sequence[Array], name: str, s: Array
+    ) -> tuple[Array, Array]:
+        """World poses (T, S, 4, 4) and body twists (T, S, 6) as `poses` and `velocities` give them.
+
+        For T configurations with rates (total,), in one compiled call.
+        """
+        i, where, pose = self._place(name, s)
+        plan, key = self._plan("frames", i, where), ("moving", i, where.tobytes())
+        if key not in self._programs:
+            self._twists[key] = np.zeros((len(where), 6))
+            self._programs[key] = record(self._move_sections, i, plan, self._twists[key])
+        program, eta = self._programs[key], self._twists[key]
+        rows = np.array(configurations, dtype=float), np.array(rates, dtype=float)
+        found = np.empty((len(rows[0]), *plan.g.shape)), np.empty((len(rows[0]), *eta.shape))
+        if program.compiled:
+            _sample_moving(program.address, *rows, self._state.q, self._v, plan.g, eta, *found)
+        else:
+            for q, v, poses, twists in zip(*rows, *found, strict=True):
+                self._state.q[...], self._v[...] = q, v
+                program()
+                poses[...], twists[...] = plan.g, eta
+        self._moving = None
+        self._state.renew()
+        if pose is None:
+            return found
+        return found[0] @ pose, found[1] @ se3.Ad(se3.inverse(pose)).T
+
+    def _move_sections(self, i: int, plan: Plan, eta: Array) -> None:
+        self._place_sections(i, plan)
+        lifted = self.tree.variations(self._state, self._v)[1]
+        run(station_values, 0, plan.element, plan.J, lifted[i], eta)
+
     def velocities(self, q: Array, v: Array, name: str, s: Array) -> Array:
         """Body twists (S, 6) of a rod's sections at s, or of a body, at rates v (total,)."""
         i, s, pose = self._place(name, s)
@@ -161,6 +197,7 @@ class Sampler(threading.local):
             if len(self._plans) > _PLANS + 2 * len(self.tree.parts):
                 self._plans.clear()
                 self._programs.clear()
+                self._twists.clear()
             self._plans[key] = getattr(self.tree.parts[i].map, kind)(s)
         return self._plans[key]
 
@@ -181,3 +218,15 @@ def _sample(program, rows, q, g, out):  # type: ignore[no-untyped-def]
             for i in range(4):
                 for j in range(4):
                     out[t, s, i, j] = g[s, i, j]
+
+
+@kernel
+def _sample_moving(program, rows, rates, q, v, g, eta, poses, twists):  # type: ignore[no-untyped-def]
+    """`_sample` with rates (T, total), written to v (total,), and body twists eta (S, 6)."""
+    for t in range(rows.shape[0]):
+        for i in range(v.shape[0]):
+            v[i] = rates[t, i]
+        _sample(program, rows[t : t + 1], q, g, poses[t : t + 1])
+        for s in range(eta.shape[0]):
+            for i in range(6):
+                twists[t, s, i] = eta[s, i]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pliant.model import DescriptionError, PliantError
+from pliant.physics.effects import Effects
 from pliant.solve.compiled import require_mass
-from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.statics import StaticSolution
 
 _LOWEST = 12
@@ -12,7 +12,7 @@ _LOWEST = 12
 _UNKNOWN = "dead moments, follower loads and simplified chamber moments have no energy to judge by"
 
 
-def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool | None, str]:
+def judge(effects: Effects, solution: StaticSolution) -> tuple[bool | None, str]:
     """Return True, False or None (cannot be told), with the reason."""
     if solution.negative is not None:
         count = solution.negative
@@ -20,7 +20,7 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
             return True, "the energy rises in every direction that the constraints leave free"
         return False, f"the energy falls in {directions(count)}"
     try:
-        require_mass(compiled.description)
+        require_mass(effects.tree.description)
     except DescriptionError:
         return None, (
             f"{_UNKNOWN}, and without a density the motion about the equilibrium cannot be judged "
@@ -30,7 +30,7 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
 
     try:
         where = (solution.q, solution.z, solution.inputs, _LOWEST, solution.memory)
-        found = modal_analysis(compiled.effects, *where)
+        found = modal_analysis(effects, *where)
     except PliantError as error:
         return None, f"{_UNKNOWN}: {error}"
     if not found.growth.any():

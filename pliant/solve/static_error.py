@@ -19,6 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
 from pliant.engine.program import Recurring, ask, is_compiled, run
+from pliant.lie.blocks import wrench_to_body
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
@@ -29,7 +30,6 @@ from pliant.solve.recovery import (
     displace,
     displace_frame,
     set_defects,
-    wrench_in_section,
 )
 from pliant.solve.shape_error import ShapeError
 from pliant.tree.backward import gather
@@ -63,6 +63,11 @@ class StaticError:
         self.right, self.x = np.zeros(tree.size), np.zeros(tree.total)
         steps = self._respond, self._solve, self._measure
         self._programs = [Recurring(step) for step in steps]
+
+    def refill(self) -> None:
+        """Take over the numbers of the parts."""
+        for rod in self.sections:
+            rod.refill()
 
     def estimate(self) -> ShapeError:
         """The error of the equilibrium that was found last."""
@@ -226,8 +231,8 @@ def add_joint_change(base, moved, before, after, scale, S, index, right):  # typ
     before, after (6,) : in the world frame about its origin.
     """
     there, here = np.zeros(6), np.zeros(6)
-    wrench_in_section(moved, after, there)
-    wrench_in_section(base, before, here)
+    wrench_to_body(moved, after, there)
+    wrench_to_body(base, before, here)
     for a in range(index.shape[0]):
         for i in range(6):
             if index[a] < right.shape[0]:

@@ -108,6 +108,14 @@ class Equilibrium(Equations):
         """Of Newton's method."""
         self._unload = Recurring(self._balance_unloaded)
 
+    def refill(self) -> None:
+        """Take over the numbers of the robot."""
+        self._lean[...] = self.tree.joint_stiffness()
+        self.work.refill()
+        self.other.refill()
+        if "error" in vars(self):
+            self.error.refill()
+
     def begin(self, start: StaticSolution, inputs: Inputs, aim: float, step: float) -> None:
         """Set the inputs under which balance is sought, from a known equilibrium."""
         options = self.solver.options

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,8 @@ from pliant.model.plausible import scale_of
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem
 
-INPUTS, STEADY = 200, 40
-"""Times at which integrators that choose their own steps are given their inputs, and where these do not
-change."""
+LONGEST = 8.0
+"""Longest step that is chosen for a tolerance, in intervals in which inputs are straight lines."""
 STEPS_PER_PERIOD = 40.0
 """First guess for the steps in the slowest period of a rod."""
 
@@ -52,9 +51,9 @@ class StepMethod:
         """
         return 0.5 * between / math.ceil(0.5 * between / level) if self.by_length else level
 
-    def dt(self, level: float, duration: float, steady: bool) -> float:
-        """What `simulate` is given as dt, s; steady : whether no input changes in time."""
-        return level if self.by_length else duration / (STEADY if steady else INPUTS)
+    def dt(self, level: float, between: float) -> float:
+        """What `simulate` is given as dt, s; between : seconds in which inputs are straight lines."""
+        return level if self.by_length else between
 
 
 def explicit_method() -> StepMethod:
@@ -64,12 +63,23 @@ def explicit_method() -> StepMethod:
     return StepMethod(lambda _: Explicit(), False, False, 2.0, 1.0, 0.8e-6, 0.1e-6)
 
 
-def tolerance_method(most: int | None = None) -> StepMethod:
-    """Steps of high order that choose their length for a tolerance; a motion has `most` at most."""
+def capped_method(integrator: Any) -> StepMethod:
+    """Steps of `Explicit` that follow from the mesh, but are not longer than the level, s."""
+    return replace(
+        explicit_method_of(integrator), make=lambda level: replace(integrator, longest=level)
+    )
+
+
+def tolerance_method(between: float = math.inf, most: int | None = None) -> StepMethod:
+    """Steps of high order that choose their length for a tolerance; a motion has `most` at most.
+
+    between : seconds in which inputs are straight lines.
+    """
     from pliant.solve.integrators.radau import Radau
 
+    largest = LONGEST * between if math.isfinite(between) else None
     return StepMethod(
-        lambda level: Radau(tolerance=level, most=most), True, False, 0.8, 8.0, 35e-6, 12e-6
+        lambda level: Radau(level, largest, most), True, False, 0.8, 8.0, 35e-6, 12e-6
     )
 
 
@@ -102,15 +112,14 @@ def first_step(rods: Mapping[str, Rod], duration: float) -> float:
     return min(duration / 20.0, period / STEPS_PER_PERIOD)
 
 
-def explicit_steps(problem: Problem, duration: float, steady: bool) -> float:
+def explicit_steps(problem: Problem, duration: float, dt: float) -> float:
     """Steps of `Explicit` on the mesh of a problem; infinite if it cannot be taken."""
     from pliant.solve.integrators.explicit import ExplicitStepper
 
-    effects: Any = getattr(problem, "effects", None)
+    effects: Any = getattr(problem, "effects_for_now", None)
     if effects is None or not problem.description.rods:
         return math.inf
     method = explicit_method()
-    dt = method.dt(math.nan, duration, steady)
     try:
         with method.make(math.nan).borrowed(effects, dt) as stepper:
             assert isinstance(stepper, ExplicitStepper)
@@ -122,5 +131,5 @@ def explicit_steps(problem: Problem, duration: float, steady: bool) -> float:
 
 def stations(problem: Problem) -> int:
     """Strain stations of all rods."""
-    tree: Any = getattr(problem, "tree", None)
-    return 0 if tree is None else sum(len(part.strain_s) for part in tree.parts)
+    effects: Any = getattr(problem, "effects_for_now", None)
+    return 0 if effects is None else sum(len(part.strain_s) for part in effects.tree.parts)

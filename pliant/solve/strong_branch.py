@@ -56,7 +56,7 @@ class Reference:
 
     def verdict(self) -> tuple[bool | None, str]:
         """Whether it is stable, with the reason."""
-        stable, note = judge(self.problem, self.still.solution)
+        stable, note = judge(self.problem.effects, self.still.solution)
         return stable, f"{note}, with {strain_modes()}"
 
     def state(self) -> State:

@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.bvp.shooting.form import ShootingForm
 from pliant.bvp.tube_shooting import Acting, Pull, TubeShape, TubeShooting
 from pliant.lie.tuples import Array
 from pliant.model import (
@@ -97,7 +96,7 @@ class TubeProblem(Problem):
         self.description, self.formulations = description, dict(formulations)
         forms = list(self.formulations.values())
         self.form = forms[0]
-        if not isinstance(self.form, ShootingForm) or any(form != self.form for form in forms):
+        if not self.form.solves_tubes or any(form != self.form for form in forms):
             self._refuse("robot", "formulation", self.form, "Shooting() for tubes in one another")
         self.members = nest_of(description, next(iter(description.rods.values())))
         self.centre = centreline(self.members)
@@ -127,6 +126,8 @@ class TubeProblem(Problem):
         for tube in self.members:
             if isinstance(tube, Tube) and tube.shift is not None:
                 self._refuse(tube.label, "shift", tube.shift, f"left out with {name}")
+            if isinstance(tube, Tube) and tube.tip_is_fixed:
+                self._refuse(tube.label, "tip_turns", False, f"left out with {name}")
             if isinstance(tube, Tube) and tube.drive == "torque":
                 self._refuse(tube.label, "drive", tube.drive, f"'angle' with {name}")
         for effect in self.description.of(Effect).values():

@@ -16,7 +16,7 @@ from pliant.engine.arrays import clear, combine, copy, take
 from pliant.engine.program import ask, run
 from pliant.linalg.scatter import scatter, scatter_vector
 from pliant.rods.contract import Array
-from pliant.tree import carrying, collect
+from pliant.tree import collect, joint_kernels
 from pliant.tree.couplings import add_couplings
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
@@ -41,12 +41,12 @@ def gather(tree: Tree, state: State, work: Work, out: Array) -> None:
             run(collect.add_vector, at.inner.element, at.inner.B, w.inner, w.ry)
         ask(part.map.lift_vector, at.c, w.ry, w.r)
         run(scatter_vector, part.index, w.r, out)
-        run(carrying.sum_base, part.base_elements, w.r, w.base)
+        run(joint_kernels.sum_base, part.base_elements, w.r, w.base)
         if part.joint.nv:
-            run(carrying.add_joint_force, at.S, w.base, part.joint_index, out)
+            run(joint_kernels.add_joint_force, at.S, w.base, part.joint_index, out)
         if part.parent >= 0:
             mounted = work.parts[part.parent].p[part.mount]
-            run(carrying.add_carried_wrench, at.inward, w.base, mounted)
+            run(joint_kernels.add_carried_wrench, at.inward, w.base, mounted)
 
 
 def gather_tangent(
@@ -139,7 +139,7 @@ def _add_excess(tree: Tree, i: int, state: State, work: Work) -> None:
         extra, given = w.extra[mount - len(part.mass_s)], work.parts[child].excess
         entries = part.map.elements[at.element[mount], : part.map.bent].copy()
         inward, J = state.parts[child].inward, at.J[mount]
-        run(carrying.add_excess, inward, given, J, entries, extra, w.left)
+        run(joint_kernels.add_excess, inward, given, J, entries, extra, w.left)
 
 
 def _hand_over(
@@ -157,17 +157,17 @@ def _hand_over(
     a, b, data = left.parts[i], right.parts[i], tangent.matrix.data
     from_left, from_right = left.base_jacobian(i), right.base_jacobian(i)
     down, up, base = np.zeros(slots.down.shape), np.zeros(slots.up.shape), np.zeros((6, 6))
-    run(carrying.base_blocks, part.base_elements, w.K, from_left, from_right, base, down, up)
+    run(joint_kernels.base_blocks, part.base_elements, w.K, from_left, from_right, base, down, up)
     run(scatter, slots.down, down, data)
     run(scatter, slots.up, up, data)
     if part.parent >= 0:
         k = work.parts[part.parent].k[part.mount]
-        run(carrying.add_carried_block, a.inward, base, b.inward, k)
+        run(joint_kernels.add_carried_block, a.inward, base, b.inward, k)
     if slots.joint is None:
         return
     rows, cols, own = (np.zeros(slot.shape) for slot in slots.joint)
     given = (base, a.S, b.S, from_left, from_right, w.passed, curved, rows[0], cols[0], own[0])
-    run(carrying.joint_blocks, *given)
+    run(joint_kernels.joint_blocks, *given)
     if curved:
         ask(part.joint.add_second, a.joint_q, w.passed, own[0])
     for slot, block in zip(slots.joint, (rows, cols, own), strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 from pliant.engine.arrays import combine, take
 from pliant.engine.program import ask, run
 from pliant.rods.contract import Array
-from pliant.tree import carrying, collect
+from pliant.tree import collect, joint_kernels
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
@@ -49,14 +49,14 @@ def _base_motion(tree: Tree, i: int, state: State, work: Work, v: Array, acc: Ar
     if part.parent >= 0:
         carrier = work.parts[part.parent]
         carried, eta = carrier.acceleration[part.mount], carrier.eta[part.mount]
-    run(carrying.base_twist, at.inward, eta, at.S, v, part.joint_index, w.rate_x[:6])
+    run(joint_kernels.base_twist, at.inward, eta, at.S, v, part.joint_index, w.rate_x[:6])
     if acc is None:
         return
     bias = np.zeros(6)
     if part.joint.nv:
         ask(part.joint.set_bias, at.joint_q, v, part.joint_index, bias)
     joint = (at.S, v, acc, bias, part.joint_index)
-    run(carrying.base_acceleration, at.inward, carried, eta, *joint, w.second_x[:6])
+    run(joint_kernels.base_acceleration, at.inward, carried, eta, *joint, w.second_x[:6])
 
 
 def _element_rates(part: Part, at: PartState, w: PartWork, wanted: bool) -> None:

@@ -19,7 +19,7 @@ from pliant.lie.tuples import read_block
 from pliant.model import DescriptionError
 from pliant.rods.contract import Array, Ints
 from pliant.rods.lumped_kernels import set_quaternions
-from pliant.tree import carrying, collect
+from pliant.tree import collect, joint_kernels
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
@@ -166,6 +166,10 @@ class Nodes:
             found[part.parent][at] += A.T @ found[i][0] @ A
         return found
 
+    def refill(self) -> None:
+        """Take over the inertia of the parts, which was given anew."""
+        self.inertia = self._inertia()
+
     def renew(self) -> None:
         """Set the columns of the nodes from the poses."""
         for own in self.parts:
@@ -217,7 +221,7 @@ class Nodes:
             if own.carried or own.guided:
                 eta = self.work.parts[part.parent].eta[part.mount] if part.parent >= 0 else _STILL
                 joint = (at.S, v, part.joint_index)
-                run(carrying.base_twist, at.inward, eta, *joint, own.twist)
+                run(joint_kernels.base_twist, at.inward, eta, *joint, own.twist)
                 given = (nodes.columns[:1], own.twist, at.base)
                 run(set_first_rates, *given, nodes.spin, nodes.velocity)
             if not own.framed:
@@ -242,7 +246,7 @@ class Nodes:
             given = (nodes.columns[:1], own.poses, nodes.torque, nodes.force)
             run(first_wrench, *given, w.base)
             mounted = self.work.parts[part.parent].p[part.mount]
-            run(carrying.add_carried_wrench, at.inward, w.base, mounted)
+            run(joint_kernels.add_carried_wrench, at.inward, w.base, mounted)
 
     def _collect(self, own: PartNodes, w: PartWork) -> None:
         """Add what acts at frames and inner stations."""

@@ -24,6 +24,9 @@ class Part:
     a section at `point_s` and a constant pose `point_X` in it.
     """
 
+    of_tubes = 0
+    """How many of the inertial stations after the mass rule are sections of nested tubes."""
+
     def __init__(
         self,
         source: Rod | Body,
@@ -76,6 +79,25 @@ class Part:
         """Whether effects in plain Python may act at its mass stations."""
         self.coupled = False
         """Whether some effect makes a stress depend on other strains than its own."""
+
+    def refill(self, source: Rod | Body, rod: Rod | None) -> bool:
+        """Be a part that differs in plain numbers only, see `RodMap.refill`; False if it cannot.
+
+        source : the part as described.  rod : the same as its map is to know it; None for a body.
+        """
+        self.source = source
+        if rod is None:
+            return True
+        if not self.map.refill(rod):
+            return False
+        count = len(self.mass_w)
+        self.M[:count] = self.map.inertia(self.mass_s[:count]) * self.mass_w[:, None]
+        self.C[...], self.D[...] = rod.stiffness(self.strain_s), rod.damping(self.strain_s)
+        if self.rigid:
+            self._stiffen()
+        self.plain[...], self.field_w[...] = self._split_stiffness()
+        self.lag[...] = self.D / self.C
+        return True
 
     @property
     def auxiliary(self) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 from pliant.engine.arrays import copy
 from pliant.engine.program import Program, Recurring, ask, recorder, run
 from pliant.rods.contract import Array, Configuration, Plan, identities
-from pliant.tree.carrying import place_base, spread_frame_jacobian, stack_jacobian, write_block
 from pliant.tree.collect import carry
+from pliant.tree.joint_kernels import place_base, spread_frame_jacobian, stack_jacobian, write_block
 from pliant.tree.part import Part
 
 if TYPE_CHECKING:

@@ -31,19 +31,21 @@ from pliant.model import (
     centreline,
     is_inner,
     nest_of,
-    turns,
+    slides,
 )
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.nested import NestedMap
 from pliant.rods.rigid import RigidMap
-from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
 from pliant.tree.couplings import Couplings, Station
 from pliant.tree.drivers import Driver, drivers_of
+from pliant.tree.joint_kernels import base_twist
 from pliant.tree.part import Part
 from pliant.tree.state import State
 
 _NONE = np.zeros(0, dtype=np.int64)
+_NUMBERS = ("heaviness", "stiffness", "bending", "_inertia_force")
+"""Properties of a tree that are kept and depend on what its parts are made of."""
 SPIN_POINTS = 3
 """Stations in each span of a tube at which it resists turning about or sliding along its axis."""
 
@@ -127,16 +129,35 @@ class Tree:
         rod_map = NestedMap(centre, discretise(centre, formulation))
         part = Part(centre, rod_map, joint, parent, formulation.capabilities)
         for k, rod in enumerate(nest):
-            first, pose = (rod_map.station(k) if isinstance(rod, Tube) else 0.0), np.eye(4)
+            first = rod_map.station(k) if isinstance(rod, Tube) else 0.0
+            self._places[rod.name] = (len(self.parts), first, np.eye(4))
             if isinstance(rod, Tube):
-                pose[:2, 3] = rod.offset
-            self._places[rod.name] = (len(self.parts), first, pose)
-            if isinstance(rod, Tube):
-                row = 2 if turns(rod) else 5
+                own = np.ones(6) if slides(rod) else np.eye(6)[2]  # the rest is the centreline's
                 s, w = rod_map.tube_rule(k, SPIN_POINTS)
-                for at, value in zip(s, rod.inertia(s - first)[:, row] * w, strict=True):
-                    part.add_inertia(float(at), np.eye(4), value * np.eye(6)[row])
+                for at, inertia in zip(s, rod.inertia(s - first) * w[:, None], strict=True):
+                    part.add_inertia(float(at), np.eye(4), inertia * own)
+        part.of_tubes = len(part.M) - len(part.mass_w)
         self.parts.append(part)
+
+    def refill(self, description: Description) -> bool:
+        """Take over the numbers of a description of the same kind, see `Term.refill`.
+
+        False if a part has to be compiled anew.
+        """
+        self.description = description
+        for name in _NUMBERS:
+            vars(self).pop(name, None)
+        return not self.drivers and all(
+            part.refill(
+                source, description.with_breaks(source) if isinstance(source, Rod) else None
+            )
+            for part, source in zip(self.parts, self._sources(), strict=True)
+        )
+
+    def _sources(self) -> list[Rod | Body]:
+        """The parts of the description that have parts here, in their order."""
+        members = {**self.description.members(), **self.description.auxiliaries()}
+        return [members[part.name] for part in self.parts]
 
     def same_maps(self, other: Tree) -> bool:
         """Whether the maps of both have as many coordinates and the same breaks, part by part."""

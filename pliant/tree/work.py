@@ -96,6 +96,11 @@ class Work:
         self.cross: Array = np.zeros((len(tree.couplings), 2, 6, 6))
         """What effects add between the stations of each coupling, see `couplings`."""
 
+    def refill(self) -> None:
+        """Take over the numbers of the parts."""
+        for work in self.parts:
+            work.lag[...] = work.part.lag
+
     def clear(self, tangent: bool) -> None:
         """Begin anew with the gradient, and with the tangent if it is wanted."""
         clear(self.residual)

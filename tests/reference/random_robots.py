@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import pliant as pl
+from pliant.model import Array
 
 SECTIONS = 41
 SOFT, STIFF = (5.0, 6.5), (8.5, 11.3)
@@ -103,21 +104,14 @@ def length_of(result: Any) -> float:
     return max(rod.length for rod in result._compiled.description.rods.values())
 
 
+def shapes(result: Any) -> Array:
+    """Positions (..., P, 3) of sections of all rods of an equilibrium or a motion, m."""
+    rods = result._compiled.description.rods.items()
+    found = [result.position(name, np.linspace(0.0, rod.length, SECTIONS)) for name, rod in rods]
+    return np.concatenate(found, axis=-2)
+
+
 def distance(one: Any, other: Any) -> float:
-    """Largest distance between the shapes of two equilibria over the length of the longest rod."""
-    worst = 0.0
-    for name, rod in one._compiled.description.rods.items():
-        s = np.linspace(0.0, rod.length, SECTIONS)
-        apart = np.linalg.norm(one.position(name, s) - other.position(name, s), axis=1)
-        worst = max(worst, float(np.max(apart)))
-    return worst / length_of(one)
-
-
-def motion_distance(one: Any, other: Any) -> float:
-    """Largest distance between the shapes of two motions over the length of the longest rod."""
-    worst = 0.0
-    for name, rod in one._compiled.description.rods.items():
-        s = np.linspace(0.0, rod.length, SECTIONS)
-        apart = np.linalg.norm(one.position(name, s) - other.position(name, s), axis=-1)
-        worst = max(worst, float(np.max(apart)))
-    return worst / length_of(one)
+    """Largest distance between the shapes of two results over the length of the longest rod."""
+    apart = np.linalg.norm(shapes(one) - shapes(other), axis=-1)
+    return float(apart.max()) / length_of(one)

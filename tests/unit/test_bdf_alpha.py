@@ -98,7 +98,7 @@ def test_energy_balance_is_exact_in_linear_motions():
 @pytest.mark.parametrize("alpha", [-0.51, 0.1, "half", float("nan")])
 def test_alpha_outside_its_range_is_refused(alpha):
     with pytest.raises(
-        pl.DescriptionError, match=r"alpha.*-0.5 \(trapezoidal rule\) to 0 \(BDF2\)"
+        pl.DescriptionError, match=r"alpha.*-0.5 is the trapezoidal rule and 0 is BDF2"
     ):
         pl.BDFAlpha(alpha)
 

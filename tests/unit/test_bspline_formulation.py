@@ -241,7 +241,7 @@ def test_strain_rods_couple_every_coordinate_with_every_other() -> None:
         ({"degree": 6}, "degree"),
         ({"degree": 2.0}, "degree"),
         ({"degree": 3, "points": 3}, r"degree \+ 1 = 4"),
-        ({"map": "quaternion"}, "'exp' or 'cayley'"),
+        ({"map": "quaternion"}, "one of 'exp', 'cayley'"),
         ({"degree": 2, "points": 5, "knots": (0.5,)}, "2 increasing fractions"),
         ({"degree": 2, "points": 5, "knots": (0.6, 0.5)}, "2 increasing fractions"),
         ({"degree": 2, "points": 5, "knots": (0.0, 0.5)}, "2 increasing fractions"),

@@ -184,7 +184,7 @@ def test_resumed_motion_has_the_same_bits(
         kept.append(Checkpoint(copies, made.inputs, made.fingerprint))
 
     with monkeypatch.context() as patch:
-        patch.setattr(dynamics, "_SHOWN", 4)
+        patch.setattr(dynamics, "_SHOWN", (4, 4))
         patch.setattr(dynamics, "_CHUNK", 4)
         patch.setattr(checkpoint_file, "Checkpoints", Always)
         patch.setattr(checkpoint_file, "write_checkpoint", keep)
@@ -463,6 +463,7 @@ def test_checkpoint_that_cannot_be_written_does_not_end_a_motion(
     monkeypatch.setattr(checkpoint_file, "write_checkpoint", full)
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 0.0)
+    monkeypatch.setattr(dynamics, "_SHOWN", (10, 10))
     with pytest.warns(UserWarning, match="goes on without checkpoints"):
         motion = arm().simulate(0.06, 0.002, save=tmp_path / "motion.nc")
     assert motion.complete
@@ -542,6 +543,21 @@ def test_usage_errors_of_the_command_line_keep_their_exit_code() -> None:
     assert done.returncode == 2
     assert "Usage: pliant check" in done.stderr
     assert "Missing argument 'FILE'" in done.stderr
+
+
+def test_ctrl_c_inside_exec_ends_with_the_exit_code(tmp_path: Path) -> None:
+    """Dataclasses are made by exec. ``python -m`` then ended by a signal after the line was printed."""
+    (tmp_path / "stopped.py").write_text(
+        "import sys; sys.argv = ['pliant', 'check']\n"
+        "from pliant import __main__, cli\n"
+        "def main(**_): exec('raise KeyboardInterrupt')\n"
+        "cli.main = main\n"
+        "__main__.run()\n"
+    )
+    command = [sys.executable, "-m", "stopped"]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_ctrl_c_before_the_first_step_is_no_motion() -> None:

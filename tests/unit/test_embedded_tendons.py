@@ -249,7 +249,8 @@ def test_work_of_the_tension_balances_in_motion(integrator: Any, gap: float) -> 
         motion = robot.simulate(
             0.2, dt, inputs=pull, integrator=integrator, formulation=pl.BSpline(3, 8)
         )
-        shares.append(motion.energy_gap.share_taken)
+        found = motion.energy_gap
+        shares.append(max(found.share_taken, found.share_added))
     assert shares[1] < gap
     order = 1 if isinstance(integrator, pl.ImplicitEuler) else 2
     assert shares[1] < shares[0] / 1.5**order

@@ -12,7 +12,7 @@ from pliant.lie import se3
 from pliant.lie.charts import set_chart_rates
 from pliant.physics.inertia import flat_momentum, step_momentum
 from pliant.rods.bspline import BSplineMap
-from pliant.rods.spectral import SpectralMap
+from pliant.rods.nodal import NodalMap
 
 CHANCE = np.random.default_rng(4)
 SIZES = (1e-9, 0.05, 0.8, 2.0)
@@ -30,7 +30,7 @@ def in_plane(size: float, count: int, normal: int) -> np.ndarray:
 
 def spaces(rod: pl.Rod) -> dict[str, Any]:
     return {
-        "nodes": SpectralMap(rod, 3, 4),
+        "nodes": NodalMap(rod, 3, 4),
         "curve": BSplineMap(rod, pl.BSpline(3, 7)),
         "fine curve": BSplineMap(rod, pl.BSpline(5, 9)),
         "power": BSplineMap(rod, pl.BSpline(2, 7, basis="power")),

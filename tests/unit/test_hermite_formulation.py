@@ -124,5 +124,5 @@ def test_refuses_a_number_of_elements_that_is_not_a_count(elements: object) -> N
 
 
 def test_refuses_an_unknown_map() -> None:
-    with pytest.raises(DescriptionError, match="'exp' or 'cayley'"):
+    with pytest.raises(DescriptionError, match="one of 'exp', 'cayley'"):
         Hermite(map="quaternion")

@@ -792,11 +792,14 @@ def test_a_failed_step_leaves_the_state_as_it_was() -> None:
     ("settings", "message"),
     [
         (lambda: Newmark(beta=0.0), "beta"),
+        (lambda: Newmark(beta="large"), "beta"),  # type: ignore[arg-type]
+        (lambda: Newmark(tolerance=0.0), "tolerance"),
+        (lambda: Midpoint(tolerance=-1.0), "tolerance"),
         (lambda: Newmark(gamma=0.4), "gamma"),
         (lambda: GeneralizedAlpha(rho=1.2), "rho"),
     ],
 )
-def test_coefficients_outside_their_range_are_refused(
+def test_settings_outside_their_range_are_refused(
     settings: Callable[[], Integrator], message: str
 ) -> None:
     with pytest.raises(DescriptionError, match=message):

@@ -51,7 +51,17 @@ def nest() -> Centreline:
         shift="push",
         offset=(0.01, 0.02),
     )
-    return centreline((around, middle, inner, beside))
+    both = Tube(
+        *("both", 0.5, Circle(0.005), RUBBER),
+        natural=(0.0, 0.4, 0.1),
+        inside="around",
+        start=-0.15,
+        angle=-0.3,
+        shift="pull",
+        rotation="twist",
+        offset=(-0.02, 0.01),
+    )
+    return centreline((around, middle, inner, beside, both))
 
 
 class BentTubes(Bent):
@@ -64,10 +74,14 @@ class BentTubes(Bent):
         own = [nested.station(1) + np.array([0.1, 0.2, 0.4, 0.6])]
         own += [nested.station(2) + np.array([0.05, 0.2, 0.55, 0.9, LENGTH + 0.2])]
         own += [nested.station(3) + np.array([0.05, 0.15, 0.4, 0.6, 0.7])]
-        guides = [nested.guide_station(k) for k in (1, 2, 3)]
+        own += [nested.station(4) + np.array([0.05, 0.2, 0.3, 0.5])]
+        guides = [nested.guide_station(field) for field in nested.fields]
         s = np.concatenate([[0.0, 0.1, 0.33, LENGTH], *own])
         self.frames, self.strains = nested.frames(s), nested.strains(np.append(s, guides))
-        self.f, self.sigma = rng.normal(size=(len(s), 6)), rng.normal(size=(len(s) + 3, 6))
+        self.f, self.sigma = (
+            rng.normal(size=(len(s), 6)),
+            rng.normal(size=(len(s) + len(guides), 6)),
+        )
         self.evaluate(self.c)
         self.g0 = self.frames.g.copy()
 

@@ -85,6 +85,13 @@ REAL: dict[str, Callable[[], pl.Robot]] = {
     "arm with a camera": lambda: with_parts(
         rod(0.3, pl.Circle(0.015), SILICONE, along="-z"),
         body={"on": "arm.tip", "mass": 0.05, "inertia": (1e-5, 1e-5, 1e-5)}),
+    "tendon finger": lambda: pulled("tendon", tension=12.0),
+    "tendon robot on a wire": lambda: with_parts(
+        rod(0.24, pl.Circle(8e-4), {"E": 2e11, "nu": 0.3, "rho": 7800.0}),
+        tendon={"path": [pl.Frame("arm", s, (0.01, 0.0)) for s in (0.0, 0.12, 0.24)], "tension": 20.0}),
+    "arm with a muscle": lambda: pulled("muscle", strength=5.0),
+    "arm with an elastic tether": lambda: linked(),
+    "arm with a net": lambda: netted(5e-4),
     "printed flexure": lambda: rod(
         0.06, pl.Rectangle(0.01, 8e-4), {"E": 2e9, "nu": 0.38, "rho": 1240.0}),
     "tungsten probe": lambda: rod(0.04, pl.Circle(6e-5), {"E": 4e11, "nu": 0.28, "rho": 19300.0}),
@@ -147,6 +154,12 @@ SLIPS: dict[str, tuple[Callable[[], pl.Robot], str, str]] = {
     "pressure in MPa": (lambda: chambered(0.05), "given in MPa", "5e+04 Pa"),
     "area in mm^2": (lambda: chambered(5e4, area=100.0), "given in mm^2", "0.0001 m^2"),
     "offset in mm": (lambda: chambered(5e4, offset=(6.0, 0.0)), "given in mm", "0.006 m"),
+    "tension in mN": (lambda: pulled("tendon", tension=8000.0), "given in mN", "8 N"),
+    "strength in mN": (lambda: pulled("muscle", strength=8000.0), "given in mN", "8 N"),
+    "link section in mm": (lambda: linked(radius=2.0), "given in mm", "0.002 m"),
+    "link section of half a mm": (lambda: linked(radius=0.5), "given in mm", "0.0005 m"),
+    "link of MPa": (lambda: linked(E=0.5), "given in MPa", "5e+05 Pa"),
+    "net in mm": (lambda: netted(2.0), "given in mm", "0.002 m"),
     "stiffness in N mm^2": (
         lambda: rod(0.3, pl.Stiffness(bending=4e4, twist=3e4, shear=200.0, axial=700.0, mass=0.7)),
         "given in N mm^2", "1e-6"),
@@ -156,6 +169,29 @@ SLIPS: dict[str, tuple[Callable[[], pl.Robot], str, str]] = {
 def chambered(pressure: float, area: float = 1e-4, offset: Any = (0.006, 0.0)) -> pl.Robot:
     where = {"on": "arm", "area": area, "offset": offset, "pressure": pressure}
     return with_parts(soft(), chamber=where)
+
+
+def pulled(kind: str, **force: float) -> pl.Robot:
+    """An arm with a tendon or a muscle along its side."""
+    robot = soft()
+    arm = robot.description.rods["arm"]
+    path = [(0.0, 0.0, 0.01), *(arm.at(s, (0.01, 0.0)) for s in (0.0, 0.15, 0.3))]
+    return with_parts(robot, **{kind: {"path": path, **force}})
+
+
+def linked(radius: float = 1e-3, E: float = 1e6) -> pl.Robot:
+    matter = pl.Material(E=E, nu=0.45)
+    link = {"a": "arm.tip", "b": (0.3, 0.0, 0.1), "section": pl.Circle(radius), "material": matter}
+    return with_parts(soft(), link=link)
+
+
+def netted(radius: float) -> pl.Robot:
+    """A square of four links on an arm's side, with one slip in all of them."""
+    square = [[0.0, 0.1, 0.0], [0.1, 0.1, 0.0], [0.1, 0.2, 0.0], [0.0, 0.2, 0.0]]
+    net = pl.Wireframe(square, [[0, 1], [1, 2], [2, 3], [3, 0]])
+    robot, matter = soft(), pl.Material(E=1e6, nu=0.45)
+    robot.add_mesh("net", net, mass=0.01, section=pl.Circle(radius), material=matter, fixed=[0])
+    return robot
 
 
 @pytest.mark.parametrize("name", SLIPS)

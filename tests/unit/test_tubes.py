@@ -101,10 +101,30 @@ def test_oval_tubes_and_two_in_one_are_refused() -> None:
         robot.add_tube("fourth", 0.1, pl.Annulus(5e-4, 4e-4), NITINOL, "middle")
 
 
-def test_tubes_that_slide_do_not_turn_and_need_a_rod() -> None:
+def test_tubes_with_a_fixed_tip_need_a_rod_there() -> None:
     refused("'inner'.*a rod, or tubes in a rod", shift="push")
-    refused("left out with shift", shift="push", rotation="turn")
+    refused("'inner'.*a rod, or tubes in a rod", tip_turns=False)
+    refused("left out with shift, which moves", shift="push", insertion="push more")
+    refused("left out with shift alone", shift="push", angle=0.3)
+    refused("left out with shift alone", shift="push", tip_turns=True)
+    refused("another input than insertion or shift", shift="push", rotation="push")
     refused("left out where the tube does not slide", offset=(1e-3, 0))
+    robot = pl.Robot()
+    robot.add_rod("spine", 0.2, WIDE, NITINOL)
+    with pytest.raises(DescriptionError, match=r"tube 'wire'.*start.*0.1 m beyond"):
+        robot.add_tube("wire", 0.3, pl.Circle(4e-4), NITINOL, "spine", shift="push")
+    robot.add_tube("beside", 0.2, WIDE, NITINOL, "spine", shift="push", offset=(4e-3, 0))
+    with pytest.raises(DescriptionError, match=r"a tube in the middle, while tube 'beside'"):
+        robot.add_tube("in it", 0.2, NARROW, NITINOL, "beside")
+    with pytest.raises(DescriptionError, match=r"outermost, which has no rod"):
+        robot.add_tube("alone", 0.3, WIDE, NITINOL, tip_turns=False)
+
+
+def test_a_tube_that_slides_in_the_middle_of_a_solid_rod_is_refused() -> None:
+    robot = pl.Robot()
+    robot.add_rod("wire", 0.2, pl.Circle(1e-3), NITINOL)
+    with pytest.raises(DescriptionError, match="cross"):
+        robot.add_tube("inner", 0.2, NARROW, NITINOL, "wire", shift="push")
 
 
 def test_a_tube_that_stands_out_by_metres_is_doubted() -> None:

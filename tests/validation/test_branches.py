@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.bvp.contract import StrongSolver
 from pliant.results.equilibrium import Equilibrium
 from pliant.solve.load_steps import StaticOptions, StaticSolver
 from tests.reference.random_robots import distance, random_robot
@@ -201,6 +202,32 @@ def test_coarse_strong_forms_tell_how_far_they_are_from_the_branch_of_coordinate
     assert distance(still, fine) > 0.01
     assert still.error is not None
     assert still.error.relative == pytest.approx(distance(still, fine), rel=0.1)
+
+
+def test_an_error_that_no_finer_strong_form_tells_is_that_against_coordinates():
+    """Its equilibrium with four more points is not found from this one."""
+    robot = random_robot(5512035)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fine = robot.statics(formulation=pl.BSpline(5, 40))
+    with pytest.warns(pl.ResolutionWarning, match=r"estimated error is .* mm"):
+        still = robot.statics(formulation=pl.Collocation(8))
+    assert still.error.relative == pytest.approx(distance(still, fine), rel=0.2)
+
+
+def test_load_steps_end_where_many_do_not_arrive():
+    """Robot 3012 needs eight load steps: with four it ends with how far it came."""
+    robot = random_robot(3012)
+    problem = robot.statics()._compiled
+    options = StaticOptions(attempts=0, arclength=False)
+    with pytest.raises(pl.ConvergenceError, match=r"% of the load .*many load steps did not lead"):
+        StaticSolver(problem.effects, options).solve(problem.effects.at({}))
+
+
+def test_load_steps_of_strong_forms_end_where_many_do_not_arrive(monkeypatch):
+    monkeypatch.setattr(StrongSolver, "attempts", 0)
+    with pytest.raises(pl.ConvergenceError, match=r"% of the load .*many load steps did not lead"):
+        random_robot(3012).statics(formulation=pl.Shooting())
 
 
 # -- folds under loads without potential ----------------------------------------------------------

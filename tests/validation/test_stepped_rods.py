@@ -82,6 +82,44 @@ def test_a_rod_of_two_radii_bends_as_beam_theory_says(name: str) -> None:
     assert tip[0] == pytest.approx(exact, rel=2e-7)
 
 
+SEGMENTS = {"SRL": pl.SRL(20), "EBR": pl.EBR(20), "EBA": pl.EBA(20)}
+
+
+@pytest.mark.parametrize("name", ALL | SEGMENTS)
+def test_a_rod_of_two_radii_has_the_weight_of_both_parts(name: str) -> None:
+    """Wherever they meet: formulations with their mass at nodes have one there."""
+    for step in LENGTH * np.array([0.1703, 1 / 3, 0.40009, 0.71]):
+        robot = pl.Robot(gravity=(0.0, 0.0, -0.02))
+        section = pl.Circle(lambda s, step=step: 0.012 if s < step else 0.006)
+        robot.add_rod("arm", LENGTH, section, MATERIAL, pl.along("x"))
+        weight = 0.02 * MATERIAL.rho * np.pi * (step * 0.012**2 + (LENGTH - step) * 0.006**2)
+        still = robot.statics(formulation=(ALL | SEGMENTS)[name])
+        assert still.reactions["arm"][3:] == pytest.approx([-weight, 0.0, 0.0], rel=1e-7, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["Spectral", "EBA", "BSpline"])
+@pytest.mark.parametrize(("place", "width"), [(0.31, 1e-5), (0.31, 8e-4), (1.0, 1e-4), (1.0, 0.0)])
+def test_a_rod_whose_radius_climbs_within_a_hair_has_its_weight(
+    name: str, place: float, width: float
+) -> None:
+    """A ramp in a table is a jump in its middle, and what the last hair of a rod has weighs nothing."""
+    end = place * LENGTH
+    start = end - width * LENGTH
+
+    def radius(s: float) -> float:
+        return 0.012 if s < start else 0.006
+
+    table = (
+        pl.Table([0.0, start, end, LENGTH], [0.012, 0.012, 0.006, 0.006]) if place < 1.0 else None
+    )
+    robot = pl.Robot(gravity=(0.0, 0.0, -0.02))
+    robot.add_rod("arm", LENGTH, pl.Circle(table or radius), MATERIAL, pl.along("x"))
+    step = 0.5 * (start + end)
+    weight = 0.02 * MATERIAL.rho * np.pi * (step * 0.012**2 + (LENGTH - step) * 0.006**2)
+    still = robot.statics(formulation=ALL.get(name, pl.EBA(20)))
+    assert still.reactions["arm"][3] == pytest.approx(-weight, rel=2e-4)
+
+
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("width", [0.01, 0.004, 0.001])
 def test_a_narrow_peak_of_force_acts_with_all_of_its_force(name: str, width: float) -> None:

@@ -9,7 +9,6 @@ from pliant.lie.se3_kernels import (
     dexp_array,
     dexp_inverse_array,
     exp_pose_array,
-    log_relative_array,
     multiply_array,
 )
 from pliant.physics.frame_rows import mark_holding as mark_holding, release_rows as release_rows
@@ -136,16 +135,6 @@ def add_damping_loss(k, gap, rates, force, scale, out):  # type: ignore[no-untyp
 
 
 # -- frames within a step --------------------------------------------------------------------------
-
-
-@kernel
-def set_step_twists(Ga, Gb, h, eta):  # type: ignore[no-untyped-def]
-    """eta (P, 6) = log(Ga^-1 Gb) / h."""
-    x = np.empty(6)
-    for p in range(Ga.shape[0]):
-        log_relative_array(Ga[p], Gb[p], x)
-        for j in range(6):
-            eta[p, j] = x[j] / h
 
 
 @kernel

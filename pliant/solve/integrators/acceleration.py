@@ -221,7 +221,7 @@ class AccelerationStepper(Stepper):
         """Take the iterate as the end of the step."""
         if self._stops:
             self._stops.look(self._hit)
-        if self.books:
+        if self.keeps_account:
             self._account_loss(a, b)
             self.effects.add_work(a, b, self.mean, self.account[:1])
         if len(self.tree.prescribed):

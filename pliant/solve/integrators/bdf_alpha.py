@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pliant.bvp.contract import TimeRule
 from pliant.model import DescriptionError
-from pliant.model.checks import as_float
+from pliant.model.fields import Number, holds
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import Integrator, Stepper
@@ -44,6 +44,9 @@ class StrongIntegrator(Integrator):
         )
 
 
+_EXAMPLE = "-0.48, where -0.5 is the trapezoidal rule and 0 is BDF2"
+
+
 @dataclass(frozen=True)
 class BDFAlpha(StrongIntegrator):
     """Time derivatives from the present and two earlier instants, with Shooting and its kin.
@@ -57,21 +60,9 @@ class BDFAlpha(StrongIntegrator):
         a0 = (1 + 2 r) / (1 + r),  a1 = -(1 + r),  a2 = r^2 / (1 + r)
     """
 
-    alpha: float = -0.48
+    alpha: float = holds(Number(example=_EXAMPLE, limits=(-0.5, 0.0)), -0.48)
     damped: ClassVar[str] = "BDFAlpha(alpha=0.0)"
     undamped: ClassVar[str] = "BDFAlpha(alpha=-0.5)"
-
-    def __post_init__(self) -> None:
-        found = as_float(self.alpha)
-        if found is None or not -0.5 <= found <= 0.0:
-            raise DescriptionError(
-                "BDFAlpha",
-                "alpha",
-                self.alpha,
-                "a number from -0.5 (trapezoidal rule) to 0 (BDF2)",
-                "give e.g. -0.48",
-            )
-        object.__setattr__(self, "alpha", found)
 
     @property
     def damps(self) -> bool:

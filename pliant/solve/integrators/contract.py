@@ -28,6 +28,7 @@ from pliant.linalg.scatter import largest, norms
 from pliant.linalg.sparse_factor import ENOUGH
 from pliant.model import Rod
 from pliant.model.checks import StepError
+from pliant.model.fields import check_fields
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, Ints, RodModel
 from pliant.solve.newton import Equations, negate
@@ -44,6 +45,13 @@ _IDLE, _KINDS = 2, 4
 
 _SNAPSHOTS, _NUMBERS = 1000, 2**20
 """Most snapshots that are kept in one call, and most numbers in them."""
+
+
+class ChosenSteps(str):
+    """How an integrator chose to take its steps, in words; with their order and their length, s."""
+
+    order: int
+    length: float
 
 
 class Stepper(Equations):
@@ -63,7 +71,7 @@ class Stepper(Equations):
     nodes: ClassVar[Array] = np.ones(1)
     """Parts (S,) of a step after which inputs are asked, the last one 1: a row of inputs (S W,) has
     those of the end first, then the others."""
-    books: bool = True
+    keeps_account: bool = True
     """Whether energy is accounted for; it costs time."""
     hint: str = "a smaller dt"
     """What to try where a step fails."""
@@ -135,6 +143,10 @@ class Stepper(Equations):
             where = (self.a.place(self.q), self.before, self.z, self.memory)
             self.effects.remember(*where, v)
         self.begin_motion(v, Inputs(self.before, inputs.drive))
+
+    def refill(self) -> bool:
+        """Take over the numbers of the robot, which has others now; False if it has to be made anew."""
+        return False
 
     @abstractmethod
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
@@ -347,7 +359,7 @@ class Stepper(Equations):
     def _way_back(self, row: list[Any]) -> list[Any]:
         """The programs of the other side, from those of the first one if all are compiled."""
         programs = [x for x in row if isinstance(x, Program)]
-        if all(program.compiled for program in programs):
+        if programs and all(program.compiled for program in programs):
             with suppress(UnlikeError):
                 exchange = Exchange(*(state.arrays() for state in self.states))
                 return [exchange(x) if isinstance(x, Program) else x for x in row]
@@ -458,6 +470,10 @@ class Stepper(Equations):
 class Integrator(ABC):
     """Settings of an integrator."""
 
+    def __post_init__(self) -> None:
+        """Refuse settings that are not what their fields hold, see `pliant.model.fields`."""
+        check_fields(self, f"integrator {type(self).__name__}")
+
     variational: ClassVar[bool] = False
     halves: ClassVar[bool] = True
     """Whether a step that fails is worth two of half its length: not if it fails by instability."""
@@ -529,7 +545,7 @@ class Integrator(ABC):
         return self.stepper(effects, h)
 
     @contextmanager
-    def borrowed(self, effects: Effects, h: float, books: bool = True) -> Iterator[Stepper]:
+    def borrowed(self, effects: Effects, h: float, keeps_account: bool = True) -> Iterator[Stepper]:
         """A stepper that may have served before, so that its programs are recorded.
 
         It is kept for the next motion unless this one fails.
@@ -537,13 +553,13 @@ class Integrator(ABC):
         idle: deque[Stepper] = deque()
         family = self.family
         if isinstance(family, Hashable):
-            idle = effects.idle.setdefault((family, h, books), deque(maxlen=_IDLE))
+            idle = effects.idle.setdefault((family, h, keeps_account), deque(maxlen=_IDLE))
         try:
             stepper = idle.pop()
             self.adjust(stepper)
         except IndexError:
             stepper = self.stepper(effects, h)
-            stepper.books = books
+            stepper.keeps_account = keeps_account
         yield stepper
         if len(effects.idle) > _KINDS:
             effects.idle.clear()

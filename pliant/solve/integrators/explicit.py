@@ -19,7 +19,7 @@ from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.newton import Policy
 from pliant.engine.program import Program, ask, record, run
 from pliant.model import DescriptionError, Rod
-from pliant.model.checks import number
+from pliant.model.fields import Number, holds
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, RodModel
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
@@ -35,6 +35,9 @@ from pliant.tree.state import State
 _RUNGS = (0.6, 0.42, 0.3, 0.2)
 """Length of short steps, relative to those of the start, each time that the balance does not hold."""
 POLICY = Policy(iterations=1)
+
+
+_EXAMPLE = "0.9, where 1 is the stability limit"
 
 
 @dataclass(frozen=True)
@@ -53,21 +56,16 @@ class Explicit(Integrator):
     it, and you are told the time, for from then on the motion depends on the mesh.
 
     safety : length of the first steps relative to the stability limit, between 0 and 1.
+    longest : length that they may have, s; None for what stability allows. With strong viscosity
+    stable steps can be too long to be accurate.
     """
 
-    safety: float = 0.9
+    safety: float = holds(Number(example=_EXAMPLE, sign="positive", limits=(0.0, 1.0)), 0.9)
+    longest: float | None = holds(Number(unit="s", sign="positive", example="1e-4"), None)
     halves: ClassVar[bool] = False
     moves_many: ClassVar[bool] = True
     flattens: ClassVar[bool] = False
     """It finds planes by itself, also on its way."""
-
-    def __post_init__(self) -> None:
-        value = number("Explicit", "safety", self.safety, "", "give e.g. 0.9", "positive")
-        if value > 1.0:
-            raise DescriptionError(
-                "Explicit", "safety", self.safety, "at most 1, the stability limit", "give e.g. 0.9"
-            )
-        object.__setattr__(self, "safety", value)
 
     @property
     def order(self) -> int:
@@ -82,13 +80,13 @@ class Explicit(Integrator):
         return dict.fromkeys(own, lumped_formulation())
 
     def stepper(self, effects: Effects, h: float) -> Stepper:
-        return ExplicitStepper(effects, h, self.safety)
+        return ExplicitStepper(effects, h, self.safety, self.longest)
 
     def kind(self, effects: Effects) -> Hashable | None:
         return kind_of(effects)
 
     def side_by_side(self, begins: Sequence[Any], h: float) -> SideBySide:
-        return SideBySide(begins, h, self.safety)
+        return SideBySide(begins, h, self.safety, self.longest)
 
 
 def _check(effects: Effects) -> None:
@@ -104,9 +102,11 @@ def _check(effects: Effects) -> None:
 class ExplicitStepper(Stepper):
     """Steps of `Explicit`: several short ones for every step of h seconds."""
 
-    def __init__(self, effects: Effects, h: float, safety: float) -> None:
+    def __init__(
+        self, effects: Effects, h: float, safety: float, longest: float | None = None
+    ) -> None:
         super().__init__(effects, h, POLICY, 1e-12)
-        self.safety = safety
+        self._lengths = safety, longest
         ends = (self.before, self.after[: len(self.before)])
         self.short = ShortSteps([effects], [self.workspace], h, ends, [self.account])
         self.system, self.pace = self.short.system, self.short.pace
@@ -118,11 +118,16 @@ class ExplicitStepper(Stepper):
         self._interpolates = self._heeds = False
         """Whether any outputs were wanted inside steps so far, and inputs that change."""
         self.counts[loops.KNOWS_LAST] = -1
-        self.watch, self.wait = EnergyWatch(1), np.zeros(2, dtype=np.int64)
+        self.watch, self.wait = EnergyWatch([effects]), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
         self.rung, self.shortened = np.zeros(1, dtype=np.int64), np.zeros(1)
         """How often the short steps were shortened, and when that was first, s."""
         self._start: list[Array] = []
+
+    def refill(self) -> bool:
+        self.workspace.refill()
+        self.system.refill()
+        return True
 
     # -- state -------------------------------------------------------------------------------
 
@@ -136,7 +141,7 @@ class ExplicitStepper(Stepper):
         self.rung[0], self.wait[1] = 0, 0
         self._choose_steps()
         self.scheme.process()
-        if self.books:
+        if self.keeps_account:
             self.watch.start(self.scheme, [self.a])
             self._keep_start()
 
@@ -158,7 +163,7 @@ class ExplicitStepper(Stepper):
     def _choose_steps(self) -> None:
         """Choose scheme and length of the short steps."""
         before = self.scheme
-        self.short.choose(self.safety, self.books)
+        self.short.choose(*self._lengths, self.keeps_account)
         if self.scheme is not before:
             self._forget_programs()
         self._set_steps(self.short_steps)
@@ -196,7 +201,7 @@ class ExplicitStepper(Stepper):
     def resume(self) -> None:
         super().resume()
         self._outputs.plan(np.zeros(0), self.short_steps)
-        if self.books:
+        if self.keeps_account:
             self._keep_start()
 
     # -- what a step is asked for ----------------------------------------------------------------
@@ -263,7 +268,7 @@ class ExplicitStepper(Stepper):
 
     def accept_step(self, a: State, b: State) -> None:
         copy(b.q, self.q)
-        if self.books:
+        if self.keeps_account:
             for term in self.system.robots[0].working:
                 ask(term.add_work_done, a, b, self.mean, self.account[:1])
             self.guides.add_kinetic(self.account, True)

@@ -1,6 +1,6 @@
 """Energy that one-sided rows take from a robot in variational steps.
 
-The impulse h A^T lambda at the start of a step takes T(p) - T(p - h A^T lambda) of the kinetic energy
+The impulse I = h A^T lambda at the start of a step takes T(p) - T(p - I) of the kinetic energy
 T(p) of momentum p. Reported rates keep A v = 0 in rows that hold, which momenta at the end of a step do
 not; what that hides counts as lost for as long as it is hidden. What drives do by these impulses is
 their work, no gain.
@@ -28,6 +28,8 @@ class Impacts:
         self.hidden = np.zeros(1)
         """Kinetic energy that the reported rates do not show at present, J."""
         total = effects.tree.total
+        self.lag = np.zeros(total)
+        """What of the impulses of rows acts as mean forces of steps instead, N s or N m s."""
         self.rows = rows_of(effects)
         self._holds = np.zeros(1, dtype=np.int64)
         self._none, self._pushes, self._left = (np.zeros(total) for _ in range(3))
@@ -63,9 +65,9 @@ class Impacts:
     def _set_impulse(self, a: State, z: Array, h: float) -> None:
         work = self.mass.work
         work.clear(False)
-        run(take_pushes, self.rows, z, self._pushes)
+        run(take_pushes, self.rows, z, h, self.lag, self._pushes)
         for term in self.effects.one_sided:
-            ask(term.add_forces, a, self._pushes, work, h)
+            ask(term.add_forces, a, self._pushes, work, 1.0)
         gather(self.effects.tree, a, work, work.residual)
         combine(1.0, work.residual, 0.0, work.residual, self._left)
 
@@ -94,10 +96,10 @@ def show_hidden(rows, z, holds, hidden, lost):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_pushes(rows, z, out):  # type: ignore[no-untyped-def]
-    """out = max(z, 0) in some rows."""
+def take_pushes(rows, z, h, lag, out):  # type: ignore[no-untyped-def]
+    """out = h max(z, 0) - lag in some rows."""
     for at in rows:
-        out[at] = max(z[at], 0.0)
+        out[at] = h * max(z[at], 0.0) - lag[at]
 
 
 @kernel

@@ -28,7 +28,7 @@ from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run
 from pliant.joints.contract import JointMap
-from pliant.lie.se3_kernels import log_relative_array
+from pliant.lie.se3_kernels import step_twists
 from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
@@ -273,12 +273,12 @@ class MomentumStepper(Stepper):
         """
         tree, effects = self.tree, self.effects
         put(self.left, tree.prescribed, self._leaving)
-        if self.books:
+        if self.keeps_account:
             self._account(a, b)
         self.arrive(a, b)
         arrived = self.workspace.residual
         run(leave_residual, self.left, tree.coordinates, effects.gap_rows, arrived)
-        if self.books and effects.one_sided:
+        if self.keeps_account and effects.one_sided:
             ends = (a, self.p), (b, arrived)
             self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:2])
         copy(arrived, self.p)
@@ -330,7 +330,7 @@ class MomentumStepper(Stepper):
         self.mass.set_momentum(b, v, owned)
         self.mass.add_row_impulses(b, owned)
         set_moved(self.effects, self._previous, self.q, moved)
-        share = 1.0 / self.h if self.books else 0.0
+        share = 1.0 / self.h if self.keeps_account else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)
 
@@ -358,16 +358,6 @@ def leave_residual(left, free, rows, arrived):  # type: ignore[no-untyped-def]
         arrived[at] -= left[at]
     for at in rows:
         arrived[at] = 0.0
-
-
-@kernel
-def step_twists(ga, gb, h, eta):  # type: ignore[no-untyped-def]
-    """eta (S, 6) = log(ga^-1 gb) / h."""
-    x = np.empty(6)
-    for s in range(ga.shape[0]):
-        log_relative_array(ga[s], gb[s], x)
-        for i in range(6):
-            eta[s, i] = x[i] / h
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 
-from pliant.model import DescriptionError
+from pliant.model.fields import Number, holds
 from pliant.physics.effects import Effects
 from pliant.solve.integrators.acceleration import AccelerationStepper
 from pliant.solve.integrators.coefficients import Coefficients
@@ -41,12 +41,6 @@ class _AccelerationForm(Integrator):
         return Midpoint().damped_stepper(effects, h)
 
 
-def _refuse(name: str, field: str, value: object, expected: str, remedy: str) -> None:
-    raise DescriptionError(
-        part=f"integrator {name}", field=field, value=value, expected=expected, remedy=remedy
-    )
-
-
 @dataclass(frozen=True)
 class Newmark(_AccelerationForm):
     """Newmark's method.
@@ -55,15 +49,9 @@ class Newmark(_AccelerationForm):
     tolerance : residual of a step relative to the forces in play.
     """
 
-    beta: float = 0.25
-    gamma: float = 0.5
-    tolerance: float = 1e-8
-
-    def __post_init__(self) -> None:
-        if not 0 < self.beta <= 0.5:
-            _refuse("Newmark", "beta", self.beta, "a number in (0, 0.5]", "0.25 is usual")
-        if not 0.5 <= self.gamma <= 1.0:
-            _refuse("Newmark", "gamma", self.gamma, "a number in [0.5, 1]", "0.5 is second order")
+    beta: float = holds(Number(sign="positive", limits=(0.0, 0.5), example="0.25"), 0.25)
+    gamma: float = holds(Number(limits=(0.5, 1.0), example="0.5"), 0.5)
+    tolerance: float = holds(Number(sign="positive", example="1e-8"), 1e-8)
 
     @property
     def order(self) -> int:
@@ -83,12 +71,8 @@ class GeneralizedAlpha(_AccelerationForm):
     tolerance : residual of a step relative to the forces in play.
     """
 
-    rho: float = 0.8
-    tolerance: float = 1e-8
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.rho <= 1.0:
-            _refuse("GeneralizedAlpha", "rho", self.rho, "a number in [0, 1]", "0.8 is usual")
+    rho: float = holds(Number(limits=(0.0, 1.0), example="0.8"), 0.8)
+    tolerance: float = holds(Number(sign="positive", example="1e-8"), 1e-8)
 
     def coefficients(self) -> Coefficients:
         """The optimal choice of Chung and Hulbert for `rho`."""
@@ -105,7 +89,7 @@ class ImplicitEuler(_AccelerationForm):
     tolerance : residual of a step relative to the forces in play.
     """
 
-    tolerance: float = 1e-8
+    tolerance: float = holds(Number(sign="positive", example="1e-8"), 1e-8)
 
     @property
     def order(self) -> int:

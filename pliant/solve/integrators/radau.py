@@ -22,14 +22,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine import loops
+from pliant.engine import loops, modes
 from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
 from pliant.engine.program import Shared, run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
 from pliant.model import DescriptionError
-from pliant.model.checks import count, number
+from pliant.model.fields import Number, Whole, holds
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
@@ -54,9 +54,8 @@ _SOLVED = 0.05
 """Part of the tolerance at which Newton's method stops."""
 _TURN = 0.1
 """Radius, in lengths of the robot, at which turns count as displacements."""
-_NOT_WANTED = np.zeros(1, dtype=np.bool_)
-_MANY = 10
-"""Steps that a motion has at least where they choose their length."""
+_CHOICE = 5.0
+"""Power of the step with which the error falls by which its length is chosen."""
 _NOMINAL = 0.1
 """Step, relative to the first one, for which tangents are filled before they are mixed."""
 
@@ -76,26 +75,12 @@ class Radau(Integrator):
     most : steps, rejected ones included, after which the motion is given up; None for any number.
     """
 
-    tolerance: float = 1e-4
-    largest: float | None = None
-    most: int | None = None
+    tolerance: float = holds(Number(limits=(1e-13, 0.1), example="1e-4"), 1e-4)
+    largest: float | None = holds(Number(unit="s", sign="positive", example="0.01"), None)
+    most: int | None = holds(Whole(least=1, example="10000"), None)
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     finer: ClassVar[str] = "a smaller tolerance"
     chooses_steps: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        found = number("Radau", "tolerance", self.tolerance, "", "give e.g. 1e-4", "positive")
-        if not 1e-13 <= found <= 0.1:
-            raise DescriptionError(
-                "Radau", "tolerance", self.tolerance,
-                "a part of the length between 1e-13 and 0.1", "give e.g. 1e-4",
-            )  # fmt: skip
-        object.__setattr__(self, "tolerance", found)
-        if self.largest is not None:
-            most = number("Radau", "largest", self.largest, "s", "give e.g. 0.01", "positive")
-            object.__setattr__(self, "largest", most)
-        if self.most is not None:
-            count("Radau", "most", self.most, 1, "give e.g. 10000")
 
     @property
     def damps(self) -> bool:
@@ -127,6 +112,11 @@ class Radau(Integrator):
         from pliant.solve.adaptive_steps import AdaptiveSteps
 
         return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest, self.most)
+
+
+def _plain() -> Any:
+    """The loops over programs with compilation off."""
+    return modes.uncompiled(loops.__name__)
 
 
 def _refuse(part: str, expected: str) -> None:
@@ -216,6 +206,11 @@ class RadauStepper(Stepper):
         """Set the error that a step may make, in lengths, and where Newton's method stops."""
         self.wanted[0] = tolerance
         self.numbers[loops.TOLERANCE] = self.tolerance = _SOLVED * tolerance
+
+    def refill(self) -> bool:
+        for work in (self.workspace, *self.works, self._norm):
+            work.refill()
+        return not self.effects.hard  # programs know the mass as it is
 
     def _set_inputs(self) -> None:
         """Room for the inputs at the end of the step, then at the stages before."""
@@ -361,16 +356,23 @@ class RadauStepper(Stepper):
         row[loops.SOLVE] = record(when, self.systems.renewed, self._solve)
         return row
 
-    def attempt(self, row: Array) -> int:
-        """Take a step of step[0] seconds to a row of inputs (1, 3 W), if its error is small enough.
+    def advance(self, row: Array, pace: Array, ends: Array, once: bool) -> int:
+        """Take steps at a pace with inputs row (3 W,), see `loops.take_adaptive`.
 
-        Returns how it ended: CONVERGED, PAUSE if its error is too large, or as Newton's method failed.
+        Returns how the last trial ended: CONVERGED, PAUSE if its error is too large, or as Newton's
+        method failed. A trial that needs row exchanges is made in plain Python.
         """
         self.problem = ""
-        end = self.take_some(row, _NOT_WANTED, _MANY)[1]
-        self.counts[loops.PAUSED] = 0
-        self._taken += 1
-        return end
+        table, plain = self.prepare()
+        todo = (self.side, self.control, row, self.after, self.step, self.error_size, self.wanted)
+        rest = (_CHOICE, pace, ends)
+        compiled = not isinstance(table, list)
+        end = (loops if compiled else _plain()).take_adaptive(table, *todo, *rest, once)
+        if end == loops.NEEDS_PIVOTING and compiled:
+            taken = int(pace[loops.ENDED])
+            end = _plain().take_adaptive(plain, *todo, _CHOICE, pace, ends[taken:], True)
+            pace[loops.ENDED] += taken
+        return int(end)
 
     # -- the end of a step -------------------------------------------------------------------
 
@@ -407,7 +409,7 @@ class RadauStepper(Stepper):
         set_rates(self.tree, self.inner[0], work, self.V[0], self.acc[0])
 
     def _accept(self, a: State, b: State) -> None:
-        if self.books:
+        if self.keeps_account:
             self.stage_account.add(a, b)
         copy(b.q, self.q)
         copy(self.v, self.inside.began)

@@ -13,7 +13,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
-from pliant.physics.contract import KernelTerm, Term
+from pliant.physics.contract import opposes
 from pliant.rods.contract import Array
 from pliant.solve.integrators import radau_rule as rule
 from pliant.solve.integrators.motion_balance import dynamic_balance
@@ -36,7 +36,7 @@ class StageSystems:
         self.matrix = stepper.matrix
         self.twin = self.matrix.complex_twin()
         self.K, self.C, self.M = (np.zeros_like(self.matrix.data) for _ in range(3))
-        self.damping = any(_opposes(term) for term in stepper.effects.terms)
+        self.damping = any(opposes(term) for term in stepper.effects.terms)
         self.z: Any = np.zeros(self.matrix.n, np.complex128)
         self.zx: Any = np.zeros(self.matrix.n, np.complex128)
         self.renewed = np.zeros(1, dtype=np.int64)
@@ -84,12 +84,6 @@ class StageSystems:
         """Solve with row exchanges."""
         self.matrix.repair(right, x)
         self.twin.repair(self.z, self.zx)
-
-
-def _opposes(term: Term) -> bool:
-    """Whether a term may oppose velocities."""
-    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
-    return bool(getattr(term, "resists", own))
 
 
 @kernel

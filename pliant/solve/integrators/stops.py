@@ -42,7 +42,7 @@ class Stops:
         """Take the rates away by which rows that hold would be violated, and begin anew."""
         stepper, mass = self._stepper, self._mass
         prescribed, scale = stepper.effects.prescribed, stepper.scale
-        energy = self._stored(a, self.came) if stepper.books else 0.0
+        energy = self._stored(a, self.came) if stepper.keeps_account else 0.0
         known, acc = np.zeros(stepper.tree.total), np.zeros(stepper.tree.total)
         known[prescribed.v_places] = stepper.joint_v
         acc[prescribed.v_places] = stepper.joint_acc
@@ -52,7 +52,7 @@ class Stops:
         stepper.counts[loops.KNOWS_LAST] = 0
         stepper.set_acceleration(stepper.before, acc)
         stepper.scale = max(scale, stepper.scale)
-        if stepper.books:  # what is missing after the step is the loss of the impact
+        if stepper.keeps_account:  # what is missing after the step is the loss of the impact
             spent = float(np.diff(self.accounted - stepper.account[:2])[0])
             stepper.account[1] += energy - self._stored(b, stepper.v) + spent
 

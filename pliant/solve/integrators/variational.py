@@ -19,6 +19,7 @@ import numpy as np
 
 from pliant.engine.arrays import combine, copy
 from pliant.engine.program import ask
+from pliant.model.fields import Number, holds
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_between
 from pliant.solve.integrators.contract import Integrator, Stepper
@@ -35,7 +36,7 @@ class Variational(Integrator):
     tolerance : residual of a step relative to the momenta in play.
     """
 
-    tolerance: float = 1e-10
+    tolerance: float = holds(Number(sign="positive", example="1e-10"), 1e-10)
     variational: ClassVar[bool] = True
     halves: ClassVar[bool] = False
 

@@ -140,7 +140,7 @@ class Chebyshev(Scheme):
 
     def _add_loss(self, share: float) -> None:
         """Add share times what a short step at the present rate dissipates."""
-        if not self.books:
+        if not self.keeps_account:
             return
         if share != 1.0:
             self.inputs_now()

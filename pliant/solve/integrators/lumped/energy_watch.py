@@ -8,12 +8,15 @@ import numpy as np
 
 from pliant.engine.arrays import clear
 from pliant.engine.program import Program, record
+from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.solve.integrators.lumped.scheme import Scheme
 from pliant.tree.state import State
 
 _BAND = 1e-3
 """Change of the balance between two looks that is too much, relative to the largest kinetic energy."""
+_SMALL = 1e-7
+"""Strain of all rods whose energy counts as none: robots that rest move by rounding errors."""
 _DRIVEN = 10.0
 """How much more may change while bases move, whose work is summed to second order only."""
 
@@ -24,15 +27,17 @@ class EnergyWatch:
     Robots of which other terms than laws of strains and fields store energy need states where they are.
     """
 
-    def __init__(self, robots: int) -> None:
-        self.known = np.zeros((2, robots))
+    def __init__(self, robots: Sequence[Effects]) -> None:
+        self.known = np.zeros((2, len(robots)))
         """Balances of the last look, and the largest kinetic energies so far, J."""
-        self._energies = np.zeros((2, robots))
+        self._energies = np.zeros((2, len(robots)))
+        self._robots, self._least = robots, np.zeros(len(robots))
         self._program: tuple[Scheme, Program] | None = None
 
     def start(self, scheme: Scheme, states: Sequence[State]) -> None:
         """Begin where the steps of a scheme are; states : the robots there."""
         self.known[...] = self._look(scheme, states)
+        self._least[...] = [_negligible(robot) for robot in self._robots]
 
     def _look(self, scheme: Scheme, states: Sequence[State]) -> Array:
         """Energy balances and kinetic energies (2, R), J."""
@@ -64,8 +69,14 @@ class EnergyWatch:
         """
         balance, kinetic = self._look(scheme, states)
         largest = np.maximum(self.known[1], kinetic)
-        band = _BAND * (_DRIVEN if driven else 1.0)
-        held = bool((np.abs(balance - self.known[0]) <= band * largest).all())  # not if it is NaN
+        band = _BAND * (_DRIVEN if driven else 1.0) * np.maximum(largest, self._least)
+        held = bool((np.abs(balance - self.known[0]) <= band).all())  # not if it is NaN
         if held:
             self.known[...] = balance, largest
         return held
+
+
+def _negligible(robot: Effects) -> float:
+    """Energy that is nothing next to what the rods of a robot can store, J."""
+    parts = [part for part in robot.tree.parts if len(part.C)]
+    return sum(0.5 * _SMALL**2 * part.length * float(part.C[:, 3:].max()) for part in parts)

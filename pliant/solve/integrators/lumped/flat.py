@@ -13,18 +13,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant._numba import kernel, leaf
-from pliant.engine.lanes import largest, load, store
+from pliant.engine.lanes import load, store
 from pliant.engine.program import run
 from pliant.lie.quaternion_leaves import quaternion_multiply
 from pliant.rods.contract import Array, Ints
 from pliant.rods.element_nodes import ElementNodes
 from pliant.rods.flat_elements import FlatElements
 from pliant.solve.integrators.lumped.motion import NodeMotion
-from pliant.solve.integrators.lumped.rigid import COSINE, SINE
+from pliant.solve.integrators.lumped.rigid import half_angles
 
 _OUT = 1e-12
 """How far motions may be out of the plane, relative to lengths, speeds and spins in it."""
-_SMALL, _HALVINGS = 0.5, 30
 
 
 class FlatMotion:
@@ -113,18 +112,8 @@ def flat_motions(motions: Sequence[NodeMotion]) -> list[FlatMotion]:
 @leaf
 def _half_turn(x):  # type: ignore[no-untyped-def]
     """cos(x / 2) and sin(x / 2) of angles x; those of large ones are found by halving."""
-    t = x * x
-    most, halved, part = largest(t), 0, 1.0
-    while most > _SMALL and halved < _HALVINGS:
-        most, halved, part = 0.25 * most, halved + 1, 0.5 * part
-    t = (part * part) * t
-    s = SINE[4] - SINE[5] * t
-    c = COSINE[5] - COSINE[6] * t
-    for i in range(3, -1, -1):
-        s = SINE[i] - t * s
-    for i in range(4, -1, -1):
-        c = COSINE[i] - t * c
-    s = part * s * x
+    c, s, halved = half_angles(x * x)
+    s = s * x
     for _ in range(halved):
         c, s = c * c - s * s, 2.0 * c * s
     return c, s

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.engine.arrays import clear, combine, copy
-from pliant.engine.program import Program, record, run
+from pliant.engine.program import Program, record, repeat, run
 from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.system import LumpedSystem
 
-_POWERS = 60
+_POWERS = np.array([60])
 """Power iterations."""
 _TINY = np.array([1e-9])
 """How far, in s^2 times accelerations of unit size, nodes are moved to find what forces change by."""
@@ -46,8 +46,7 @@ class Spectrum:
         self.system.keep()
         if moving not in self._programs:
             self._programs[moving] = record(self._iterate, moving)
-        for _ in range(_POWERS):
-            self._programs[moving]()
+        repeat(_POWERS, self._programs[moving])
         return float(self._sizes.max()) ** 0.5
 
     def _iterate(self, moving: bool) -> None:

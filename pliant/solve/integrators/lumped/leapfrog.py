@@ -94,7 +94,7 @@ class Leapfrog(Scheme):
         system, gradient, short = self.system, self.pace.gradient, self.pace.short
         self.pace.mix(self.before, self.after, system.acting, system.now)
         system.accelerate(moving=False)
-        if system.guided and self.books:
+        if system.guided and self.keeps_account:
             system.set_rates()
             self.add_work()
         for motion in system.motions:

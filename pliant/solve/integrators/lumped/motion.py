@@ -29,13 +29,13 @@ class NodeMotion:
         """Centres of mass, and inverse inertia and inertia about them, in the axes of the nodes."""
         self.of = np.full(C, -1)
         """(C,): the copy to which a column belongs, -1 for none."""
-        for copy_, (own, M) in enumerate(zip(parts, inertia, strict=True)):
+        for copy_, own in enumerate(parts):
             self.of[own.columns] = copy_
-            self._set_inertia(own, M)
-        self.apart = bool(self.centre.any())
-        """Whether any centre is apart from its node."""
         self.field, self.known = np.zeros((3, C)), np.full((len(parts), 3), np.nan)
         """Accelerations that are common to all masses of a copy, by column and by copy."""
+        self.take_inertia(inertia)
+        self.apart = bool(self.centre.any())
+        """Whether any centre is apart from its node."""
         self.rates, self.kept_rates = np.zeros((2, 3, C)), np.zeros((2, 3, C))
         """Velocities V of the centres and angular momenta L."""
         self.pulls, self.ahead, self.behind = (np.zeros((2, 3, C)) for _ in range(3))
@@ -43,6 +43,11 @@ class NodeMotion:
         self._kept = self.nodes.X.copy(), self.nodes.Q.copy()
         self.ends = np.zeros((2, interpolation.ROWS, C))
         """The motion at both ends of a short step, see `interpolation`."""
+
+    def take_inertia(self, inertia: Sequence[Array]) -> None:
+        """Set the constants of all copies from inertia (N, 6, 6) of each."""
+        for own, M in zip(self.parts, inertia, strict=True):
+            self._set_inertia(own, M)
 
     def _set_inertia(self, own: PartNodes, inertia: Array) -> None:
         """Set the constants of one copy."""

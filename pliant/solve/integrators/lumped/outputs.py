@@ -86,7 +86,7 @@ class InsideOutputs:
     @staticmethod
     def _working(scheme: Scheme, r: int) -> Sequence[Term]:
         """What does work on a robot by its inputs."""
-        return scheme.system.robots[r].working if scheme.books else ()
+        return scheme.system.robots[r].working if scheme.keeps_account else ()
 
     def _go_on(self, scheme: Scheme, keep: Keep) -> None:
         """Go on to the next output, and keep it."""
@@ -129,7 +129,7 @@ class InsideOutputs:
             at, account = scheme.system.slices[r], self._accounts[r]
             copy(scheme.accounts[r], account)
             run(read_account, self._part, self._sides[r], account)
-            if scheme.books:
+            if scheme.keeps_account:
                 scheme.system.robots[r].guides.add_kinetic(account, False)
             working = self._working(scheme, r)
             if working:

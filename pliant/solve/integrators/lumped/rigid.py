@@ -56,9 +56,8 @@ def store_vector(rows, c, x):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def _turn(x):  # type: ignore[no-untyped-def]
-    """Unit quaternions of rotation vectors x; those of large ones are found by halving."""
-    t = dot(x, x)
+def half_angles(t):  # type: ignore[no-untyped-def]
+    """cos and sinc of half the angles with squares t, halved as often as the last result says."""
     most, halved, part = largest(t), 0, 1.0
     while most > _SMALL and halved < _HALVINGS:
         most, halved, part = 0.25 * most, halved + 1, 0.5 * part
@@ -69,7 +68,13 @@ def _turn(x):  # type: ignore[no-untyped-def]
         s = SINE[i] - t * s
     for i in range(4, -1, -1):
         c = COSINE[i] - t * c
-    s = part * s
+    return c, part * s, halved
+
+
+@leaf
+def _turn(x):  # type: ignore[no-untyped-def]
+    """Unit quaternions of rotation vectors x; those of large ones are found by halving."""
+    c, s, halved = half_angles(dot(x, x))
     q = (c, s * x[0], s * x[1], s * x[2])
     for _ in range(halved):
         q = quaternion_multiply(q, q)

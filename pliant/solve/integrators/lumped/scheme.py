@@ -52,7 +52,7 @@ class Scheme(ABC):
     ) -> None:
         self.system, self.pace, self.accounts = system, pace, accounts
         self.before, self.after = ends
-        self.books, self.changes = True, False
+        self.keeps_account, self.changes = True, False
         """Whether energies are accounted for, and whether inputs change in any step."""
         self._more, self._loss = np.zeros(1, dtype=np.int64), np.zeros(1)
         self._first: Program | None = None
@@ -138,7 +138,7 @@ class Scheme(ABC):
         """Add `share` of what a short step at the velocities of the system dissipates, and of what
         drives do in it.
         """
-        if not self.books:
+        if not self.keeps_account:
             return
         self.add_work(share)
         for robot, account in zip(self.system.robots, self.accounts, strict=True):

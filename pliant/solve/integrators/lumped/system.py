@@ -63,6 +63,13 @@ class LumpedRobot:
         for i, stiffness, rest in self.laws:
             self.nodes.parts[i].nodes.set_law(stiffness, rest, self.tree.parts[i].lag)
 
+    def refill(self) -> None:
+        """Take over the numbers of the robot, which were given anew."""
+        self.work.refill()
+        self.nodes.refill()
+        self.quiet[...] = self.effects.numbers(dict.fromkeys(self.tree.description.inputs(), 0.0))
+        self.set_laws()
+
     def moment(self, moving: bool) -> Moment:
         """The robot where the nodes are; moving : with their velocities."""
         given = (self.tree, self.state, self.work, self.acting, self._z)
@@ -123,6 +130,13 @@ class LumpedSystem:
                 robot.nodes.parts[i].nodes.share(own.nodes, copy_)
         for robot in self.robots:
             robot.set_laws()
+
+    def refill(self) -> None:
+        """Take over the numbers of the robots, which were given anew."""
+        for robot in self.robots:
+            robot.refill()
+        for i, motion in enumerate(self.motions):
+            motion.take_inertia([robot.nodes.inertia[i] for robot in self.robots])
 
     def begin(self, q: Sequence[Array], v: Sequence[Array]) -> None:
         """Put the nodes of each robot at coordinates q (nq,), with rates v (total,)."""
