@@ -284,8 +284,8 @@ class Mesh(Entry):
                 for n in ends
             )
             if bodies[ends[0]] is not None or bodies[ends[1]] is not None:
-                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis, self.power)
-                more = (*more, self.updated)
+                law = (self.rest, self.kind, self.strain_damping, True, self.x_axis)
+                more = (*law, self.power, self.updated)
                 name = f"{self.name}_edge_{k}"
                 links.append(Link(name, a, b, self.section, self.material, *more))
         return [*(body for body in bodies if body is not None), *links]

@@ -444,9 +444,9 @@ def add_impulses(used, first, second, Q, rule, h, implicit, p, pb, far_p, far_pb
 
 
 @kernel
-def add_sloped_impulses(
+def add_sloped_impulses(  # type: ignore[no-untyped-def]
     used, first, second, Q, rule, h, implicit, p, pb, k, far_p, far_pb, far_k, H
-):  # type: ignore[no-untyped-def]
+):
     """`add_impulses`, and the derivatives of what leaves: H (12, 12) in the frames of both ends at the
     end of the step, whose diagonal blocks are added to k (F, 6, 6).
     """
