@@ -148,6 +148,8 @@ class StrongSolver(ABC):
         self.chain, self.record, self.totals = chain, Record(), np.zeros(2)
         self._present: State | None = None
         self._path = BasePath.fixed(chain.base.pose)
+        self.acting: Mapping[str, Any] | None = None
+        """Values of the inputs at the present instant, None before the first step."""
 
     @property
     @abstractmethod
@@ -280,7 +282,7 @@ class StrongSolver(ABC):
         """
         rescues = Counter(notes["rescues"])
         self.record = Record(notes["iterations"], notes["residual"], rescues=rescues)
-        self._present = state
+        self._present, self.acting = state, acting
 
     @abstractmethod
     def _make_present(self) -> State:

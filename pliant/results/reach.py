@@ -20,6 +20,7 @@ from pliant.model import (
     refuse,
 )
 from pliant.results.equilibrium import Equilibrium
+from pliant.results.export import plain_data
 from pliant.results.responses import coordinates_of, frame_of, input_names
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.mesh_slopes import brought
@@ -87,7 +88,7 @@ class Reach(Equilibrium):
     def to_dict(self) -> dict[str, Any]:
         """Return the inputs that were found and the misses with the equilibrium as plain data."""
         misses = {name: vars(miss) for name, miss in self.misses.items()}
-        return {**super().to_dict(), "found": dict(self.found), "misses": misses}
+        return plain_data({**super().to_dict(), "found": self.found, "misses": misses})
 
     def summary(self) -> str:
         """Return inputs and misses in a few lines of text, then the equilibrium."""
@@ -134,7 +135,7 @@ def reach(
     if not found.reached:
         warnings.warn(_complaint(found), ReachWarning, stacklevel=4)
     if found.stable is False:
-        warnings.warn(_falls(found, task, other), ReachWarning, stacklevel=4)
+        warnings.warn(_falls(found, other), ReachWarning, stacklevel=4)
     return found
 
 
@@ -219,7 +220,7 @@ def _complaint(found: Reach) -> str:
     )
 
 
-def _falls(found: Reach, task: Inverse, other: Point | None) -> str:
+def _falls(found: Reach, other: Point | None) -> str:
     """What to say of an equilibrium that is unstable."""
     told = ""
     if other is not None:

@@ -15,7 +15,6 @@ from pliant.model import (
     DescriptionError,
     Frame,
     Rod,
-    Stiffness,
     did_you_mean,
     is_inner,
     is_nested,
@@ -68,12 +67,10 @@ def make_problem(description: Description, formulations: Mapping[str, RodModel])
         from pliant.solve.coordinates import CoordinateProblem
 
         return CoordinateProblem(description, maps)
-    from pliant.bvp.shooting.form import ShootingForm
     from pliant.solve.strong import StrongProblem
     from pliant.solve.strong_tubes import TubeProblem, is_nest
 
-    shooting = all(isinstance(form, ShootingForm) for form in formulations.values())
-    if shooting and is_nest(description):
+    if all(form.solves_tubes for form in formulations.values()) and is_nest(description):
         return TubeProblem(description, formulations)
     _require_welded_rods(description, formulations)
     return StrongProblem(description, formulations)
@@ -198,7 +195,7 @@ def require_mass(
     """
     for rod in description.rods.values():
         inertia = rod.inertia(np.linspace(0.0, rod.length, 9))
-        direct = isinstance(rod.section, Stiffness)
+        direct = rod.material is None
         if not (inertia[:, 3:] > 0).all():
             field = "section.mass" if direct else "material.rho"
             unit = "kg/m" if direct else "kg/m^3"

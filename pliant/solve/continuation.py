@@ -318,11 +318,9 @@ class Continuation:
                 branch.folds.append(Special(fold, len(branch.points) - 1))
             change -= 1
         if change > 0:
-            self._note_bifurcation(branch, point, ahead, size, change)
+            self._note_bifurcation(branch, point, size, change)
 
-    def _note_bifurcation(
-        self, branch: Branch, point: Waypoint, ahead: Waypoint, size: float, count: int
-    ) -> None:
+    def _note_bifurcation(self, branch: Branch, point: Waypoint, size: float, count: int) -> None:
         odd = not self.solver.symmetric
 
         def side(at: Waypoint) -> float:

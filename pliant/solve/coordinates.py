@@ -70,6 +70,9 @@ _CAREFUL = (50, 250)
 """Least numbers of load steps in which an unstable equilibrium is sought again."""
 _NEAR = 5
 """Newton iterations in which an equilibrium near the start is found."""
+_ROUGH = 0.03
+"""Estimated error of a shape over the length beyond which it is found by a finer grid: displacements
+are no longer small then, and segments that are too long were estimated ten times too large."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -249,6 +252,9 @@ class CoordinateProblem(Problem):
             raise
         self._warn([found.q])
         if found.error is not None:
+            rough = found.error.relative > _ROUGH and not self.effects.memory
+            if rough and is_told():
+                found.error = self.compared_error(Still(found, [(1.0, values)])) or found.error
             warn_of_error(found.error, self.formulations, stacklevel=4)
         if is_told():
             rest = self._moment(found)
@@ -508,7 +514,7 @@ class CoordinateProblem(Problem):
         stored, kinetic = [], []
         for k in rows:
             self._sampler.at(path.q[k])
-            stored.append(energy.potential(self._effects, state, quiet, loads=False))
+            stored.append(energy.potential(self._effects, state, quiet, without="loads"))
             v[...] = path.v[k]
             move()
             kinetic.append(energy_of_rates(self._tree, work))

@@ -165,7 +165,7 @@ def redundancy_at_rest(effects: Effects) -> str:
     tree = effects.tree
     q = close_by_joints(effects, tree.q_rest)
     state = State(tree).place(q)
-    _require_motion(effects, state)
+    _require_motion(effects)
     here = find_redundancy(effects, state)
     if not here:
         return ""
@@ -184,7 +184,7 @@ def redundancy_at_rest(effects: Effects) -> str:
     return _sentence(effects, here, len(lasting))
 
 
-def _require_motion(effects: Effects, state: State) -> None:
+def _require_motion(effects: Effects) -> None:
     """Refuse constraints between places of one rigid piece, which have nothing to hold."""
     for term in held_rows(effects):
         pieces = {(i, float(effects.tree.parts[i].frames_s[k])) for i, k in term.sides}

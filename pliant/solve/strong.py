@@ -273,12 +273,14 @@ class StrongProblem(Problem):
     def _finer_error(
         self, solver: StrongSolver, found: State, values: Mapping[str, Any], tolerance: float
     ) -> ShapeError | None:
-        """The error of an equilibrium, from one on a finer grid that is sought from it."""
+        """The error of an equilibrium, from one on a finer grid that is sought from it; where there is
+        none, from that of coordinates.
+        """
         try:
             base = self._base_path({}, values)
             better, share = solver.improved(found, values, base, tolerance)
         except ConvergenceError:
-            return None
+            return self._coordinate_error(found, values)
         worst = 0.0
         for rod in self.chain.rods:
             s = np.linspace(0.0, rod.length, _COMPARED)
@@ -286,6 +288,14 @@ class StrongProblem(Problem):
             apart = np.linalg.norm(coarse[:, :3, 3] - fine[:, :3, 3], axis=1)
             worst = max(worst, float(np.max(apart)))
         return ShapeError(worst / share, worst / share / self.length)
+
+    def _coordinate_error(self, found: State, values: Mapping[str, Any]) -> ShapeError | None:
+        """The distance of an equilibrium from that of coordinates, with the error of this one."""
+        other = reference(self, values)
+        if other is None or other.still.solution.error is None:
+            return None
+        away = other.distance(found) + other.still.solution.error.shape
+        return ShapeError(away, away / self.length)
 
     def compared_error(self, still: Still) -> ShapeError | None:
         """The error of an equilibrium, from one on a finer grid."""

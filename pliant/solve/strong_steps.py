@@ -250,7 +250,7 @@ class StrongSteps(Steps):
 
     def keep(self) -> dict[str, Array]:
         """All that the next step depends on."""
-        fed = getattr(self.solver, "_acting", None) or {}
+        fed = self.solver.acting or {}
         notes = {
             "before": self._before,
             "t": self._t,

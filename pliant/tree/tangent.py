@@ -173,4 +173,4 @@ def new_tangent(
     """
     saddle = np.concatenate([tree.fields, tree.multipliers])
     alone = tuple((tuple(rows), tuple(columns)) for rows, columns in enough)
-    return Tangent(tree, Layout(saddle, tree.m, symmetric, alone), effects)
+    return Tangent(tree, Layout(saddle, tree.m, symmetric, alone), effects, coupled=coupled)

@@ -12,6 +12,7 @@ import pliant as pl
 from pliant.lie import se3
 from pliant.physics import link_kernels
 from pliant.physics.between import middle
+from pliant.physics.effects import effects_of
 
 STEEL = pl.Material(E=2e9, nu=0.3)
 RUBBER = pl.Material(E=1e6, nu=0.5, viscosity=2e4)
@@ -340,3 +341,10 @@ def test_ends_at_one_place_have_no_direction() -> None:
     robot.add_link("link", (0, 0, 0), node.at((0, 0, 0)), pl.Circle(0.001), STEEL)
     with pytest.raises(pl.DescriptionError, match="apart"):
         robot.statics()
+
+
+def test_links_do_not_couple_masses() -> None:
+    """The mass matrix of free nodes has one block a node, whatever links join them."""
+    effects = effects_of(chain(5).description, {})
+    assert effects.mass_tangent().matrix.bandwidth == 5
+    assert effects.tangent(symmetric=True).matrix.bandwidth == 11

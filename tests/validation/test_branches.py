@@ -204,6 +204,17 @@ def test_coarse_strong_forms_tell_how_far_they_are_from_the_branch_of_coordinate
     assert still.error.relative == pytest.approx(distance(still, fine), rel=0.1)
 
 
+def test_an_error_that_no_finer_strong_form_tells_is_that_against_coordinates():
+    """Its equilibrium with four more points is not found from this one."""
+    robot = random_robot(5512035)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fine = robot.statics(formulation=pl.BSpline(5, 40))
+    with pytest.warns(pl.ResolutionWarning, match=r"estimated error is .* mm"):
+        still = robot.statics(formulation=pl.Collocation(8))
+    assert still.error.relative == pytest.approx(distance(still, fine), rel=0.2)
+
+
 def test_load_steps_end_where_many_do_not_arrive():
     """Robot 3012 needs eight load steps: with four it ends with how far it came."""
     robot = random_robot(3012)

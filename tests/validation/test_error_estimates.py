@@ -79,6 +79,17 @@ def test_estimates_of_random_robots_are_near_the_truth(
     assert false_alarms <= 0.05 * max(fine, 20)
 
 
+@pytest.mark.parametrize("seed", [5512103, 5512124])
+def test_estimates_of_beams_that_are_too_long_for_a_bend_are_near_the_truth(seed: int) -> None:
+    """At the clamp and at the weight these rods bend within less than a beam."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fine = random_robot(seed).statics(formulation=pl.BSpline(5, 40))
+    still, warned = solved(random_robot(seed), pl.EBR(20))
+    assert warned
+    assert 0.5 < still.error.relative / distance(still, fine) < 2.0
+
+
 # -- each thing that a robot can have --------------------------------------------------------------
 
 

@@ -83,7 +83,6 @@ class CollocationSolver(StrongSolver):
         self._history: History | None = None
         self._shape: Shape | None = None
         self._given: State | None = None
-        self._acting: Mapping[str, Any] | None = None
         self._idle = 0
 
     def _first_orders(self) -> list[Order]:
@@ -302,7 +301,7 @@ class CollocationSolver(StrongSolver):
             )
             self._history = history_of(state, grid)
         self._history.base[:], self._history.twist[:] = state.pose[0], state.velocity[0]
-        self._shape, self._present, self._idle, self._acting = None, state, 0, None
+        self._shape, self._present, self._idle, self.acting = None, state, 0, None
         self.totals[:] = 0.0
         self._balance = grid.balance(self.totals)
         self._past: Past = new_past(self.unknowns)
@@ -343,7 +342,7 @@ class CollocationSolver(StrongSolver):
                 "more nodes and history_nodes.",
                 self.state(),
             ) from None
-        self._acting = values
+        self.acting = values
         self._accept(rule, step, x, keep_older)
         self._shrink(wanted)
 
@@ -352,7 +351,7 @@ class CollocationSolver(StrongSolver):
         grid, x = self._system.grid, self._x.copy()
         assert self._history is not None
         grid.load(values)
-        if not grid.loads_move([self._acting or {}, values]):
+        if not grid.loads_move([self.acting or {}, values]):
             return None
         here = interpolated(self.state(), grid.piece, grid.s, ("wrench",))
         change = self._jump(grid, self._history, here.wrench)
@@ -466,7 +465,7 @@ class CollocationSolver(StrongSolver):
     def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
         """Take the notes of a motion."""
         super().resume(state, notes, acting)
-        self._given, self._acting = None, acting
+        self._given = None
         self._idle, self._system.c0 = notes["idle"], notes["c0"]
         self._system.make_factor(notes["factorised"])
 

@@ -178,7 +178,7 @@ class AdaptiveSolver(ShootingSolver):
 
     def _refine(self, mesh: Mesh) -> None:
         """Go over to other intervals in the middle of a motion; histories by cubic splines."""
-        state, rule, acting, most = self.state(), self.rule, self._acting, self._most
+        state, rule, acting, most = self.state(), self.rule, self.acting, self._most
         old, lead = self.mesh, self.motion.past.lead[0].copy()
         history = self.history.on(lambda values: _transferred(old, mesh, values))
         self.use(mesh)
@@ -186,7 +186,7 @@ class AdaptiveSolver(ShootingSolver):
         self._hold(state)
         self.x = lead
         self._start(state, rule)
-        self._most, self._acting = most, acting
+        self._most, self.acting = most, acting
         if acting is not None:
             mesh.load(acting)
             self._keep_powers()

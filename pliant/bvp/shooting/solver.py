@@ -125,7 +125,6 @@ class ShootingSolver(StrongSolver):
         self.form, self.count = form, form.segments if count is None else count
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
-        self._acting: Mapping[str, Any] | None = None
         self.use(Mesh(chain, edges))
 
     def use(self, mesh: Mesh) -> None:
@@ -519,7 +518,7 @@ class ShootingSolver(StrongSolver):
         self.motion.kept[:] = self.motion.nodes
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
         self._reset()
-        self.rule, self._present, self._acting = rule, state, None
+        self.rule, self._present, self.acting = rule, state, None
 
     def step(
         self,
@@ -579,7 +578,7 @@ class ShootingSolver(StrongSolver):
         self.x = self.motion.past.lead[0].copy()
         if done > 0:
             self.record.residual = float(report[RESIDUAL])
-            self.rule, self._acting, self._present = rule, values[done - 1], None
+            self.rule, self.acting, self._present = rule, values[done - 1], None
         if done < len(values):
             reason = self._reason(report[CODE], self.form.rescue)
             self.failure = StepError(
@@ -591,7 +590,7 @@ class ShootingSolver(StrongSolver):
     def _expect_jump(self, values: Mapping[str, Any]) -> None:
         """Let the predicted wrench jump with inputs that change the law."""
         mesh, past, held = self.mesh, self.motion.past, self.chain.base.held
-        if not mesh.loads_move([self._acting or {}, values]):
+        if not mesh.loads_move([self.acting or {}, values]):
             return
         wrench = np.full((STAGES * mesh.N, 6), np.nan)
         states = past.values.reshape(len(past.values), mesh.N, 24)
@@ -641,7 +640,7 @@ class ShootingSolver(StrongSolver):
     def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
         """Take the notes of a motion."""
         super().resume(state, notes, acting)
-        self.rule, self._most, self._acting = TimeRule(*notes["rule"]), notes["most"], acting
+        self.rule, self._most = TimeRule(*notes["rule"]), notes["most"]
 
     def _discrete(self, state: State) -> Discrete:
         """The history at the stations."""

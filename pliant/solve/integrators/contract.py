@@ -46,6 +46,13 @@ _SNAPSHOTS, _NUMBERS = 1000, 2**20
 """Most snapshots that are kept in one call, and most numbers in them."""
 
 
+class ChosenSteps(str):
+    """How an integrator chose to take its steps, in words; with their order and their length, s."""
+
+    order: int
+    length: float
+
+
 class Stepper(Equations):
     """The moving state of one simulation, and the equations of its next step; it belongs to one thread.
 
@@ -350,7 +357,7 @@ class Stepper(Equations):
     def _way_back(self, row: list[Any]) -> list[Any]:
         """The programs of the other side, from those of the first one if all are compiled."""
         programs = [x for x in row if isinstance(x, Program)]
-        if all(program.compiled for program in programs):
+        if programs and all(program.compiled for program in programs):
             with suppress(UnlikeError):
                 exchange = Exchange(*(state.arrays() for state in self.states))
                 return [exchange(x) if isinstance(x, Program) else x for x in row]
