@@ -211,7 +211,8 @@ class Path(ShapeResult, Saveable):
             ).reshape(-1, 2)
             for name in ("folds", "bifurcations")
         }
-        figure = draw_branches(curves, marks, f"input {self.input}", f"{axis} of {place}")
+        label = self._compiled.description.input_label(self.input)
+        figure = draw_branches(curves, marks, label, f"{axis} of {place}")
         return saved(figure, path)
 
     def _shown_place(self) -> str:
