@@ -45,7 +45,8 @@ from pliant.tree.work import Work
 
 _RINGING = 1.5
 """Kinetic energy of momenta, relative to that of mean velocities, above which a motion rings."""
-POLICY = Policy(iterations=30, contraction=0.1, keep=3)
+POLICY = Policy(iterations=30, least=1, contraction=0.1, keep=3)
+"""At least one correction: a motion that only follows its prediction would be an explicit one."""
 
 
 class MomentumStepper(Stepper):
