@@ -76,6 +76,7 @@ def main() -> dict[str, float]:
         height.legend()
         difference.semilogy(1e3 * in_c[1:, 0], 1e3 * gap[1:])
         difference.set(xlabel="time / ms", ylabel="difference / mm")
+        difference.yaxis.set_minor_formatter("")
     return {
         "final height of the tip / mm": float(1e3 * in_c[-1, 3]),
         "largest difference / mm": float(1e3 * gap.max()),

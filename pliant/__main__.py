@@ -24,6 +24,9 @@ def run() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+    finally:
+        # Python would end by a signal after Ctrl-C inside exec, as dataclasses call it, until the next
+        exec("")
 
 
 if __name__ == "__main__":

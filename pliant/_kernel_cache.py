@@ -165,6 +165,8 @@ class KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
             return None
 
     def _load(self, path: Path, key: Any) -> Any:
+        if not path.is_file():  # nothing, or a pipe, whose reading does not end
+            return None
         try:
             whole = path.read_bytes()
         except OSError:

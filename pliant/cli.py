@@ -122,7 +122,8 @@ def _listed(value: Any) -> str:
 
 @main.command()
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write it to.")
-def schema(output: Path | None) -> None:
+@json_option
+def schema(output: Path | None, as_json: bool) -> None:
     """Print the JSON Schema of robot files, with which editors complete and check them.
 
     In VS Code with the YAML extension, begin a robot file with the line
@@ -133,14 +134,16 @@ def schema(output: Path | None) -> None:
     from pliant.files import json_schema
     from pliant.model import whole_file
 
-    text = json.dumps(json_schema(), indent=1)
-    if output is None:
-        click.echo(text)
-        return
-    check_folder("schema", output.parent)
-    with whole_file(output) as partial:
-        partial.write_text(text + "\n", encoding="utf-8")
-    click.echo(f"written:\n  {output}")
+    found = json_schema()
+    text = json.dumps(found, indent=1)
+    if output is not None:
+        check_folder("schema", output.parent)
+        with whole_file(output) as partial:
+            partial.write_text(text + "\n", encoding="utf-8")
+    if as_json:
+        emit(schema=found, written=[] if output is None else [output])
+    else:
+        click.echo(text if output is None else f"written:\n  {output}")
 
 
 @main.command()

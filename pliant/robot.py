@@ -50,6 +50,7 @@ from pliant.model import (
     Solid,
     Spring,
     Stiffness,
+    StrainDamper,
     Tendon,
     Tube,
     Wireframe,
@@ -77,6 +78,7 @@ from pliant.solve.automatic import DEFAULT, first_mesh, refine
 from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
+from pliant.solve.controller_memory import Repeated
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.events import Event, Watch, as_events
@@ -117,13 +119,19 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         raise
 
 
-def _require_dt_alone(**options: Any) -> None:
-    """Refuse what a motion with a given accuracy cannot have."""
-    for field, value in options.items():
-        checks.refuse(
-            value is not None, "simulate", field, value, "left out unless dt alone is given",
-            "give dt and no accuracy, or leave it out",
-        )  # fmt: skip
+def _refuse_with_accuracy(dt: Any, resume: Any, changing: list[str]) -> None:
+    """Refuse what a motion for an accuracy cannot have.
+
+    changing : names of inputs with which the mesh moves.
+    """
+    checks.refuse(
+        resume is not None, "simulate", "resume", resume, "left out unless dt alone is given",
+        "give the dt, formulation and integrator of the motion that was saved, and no accuracy",
+    )  # fmt: skip
+    checks.refuse(
+        changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
+        "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
+    )  # fmt: skip
 
 
 def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
@@ -674,6 +682,7 @@ class Robot:
         beam: bool = True,
         x_axis: ArrayLike | None = None,
         power: float = 1.0,
+        updated: bool = False,
     ) -> Link:
         """Add an elastic link between two places, a light beam clamped at both, and return it.
 
@@ -686,8 +695,9 @@ class Robot:
         beam : True for the end forces of a beam whose moment varies along it, False for the shear
         stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
         power : of the rates of strain in the damping.
+        updated : True for a section that follows the stretch as by `add_section_update`.
         """
-        more = (rest, kind, strain_damping, beam, x_axis, power)
+        more = (rest, kind, strain_damping, beam, x_axis, power, updated)
         return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
 
     @checks.checked
@@ -706,6 +716,7 @@ class Robot:
         strain_damping: Damping | None = None,
         x_axis: ArrayLike | None = None,
         power: float = 1.0,
+        updated: bool = False,
     ) -> list[Body | None]:
         """Add a net: a body for each node of a wireframe, a link for each edge; return the bodies.
 
@@ -714,9 +725,10 @@ class Robot:
         inertia : of a node, kg m^2, three numbers; None for that of a ball as wide as half the mean
         edge.  fixed : nodes that are fixed in the world, for which the list has None: "single-edge" for
         those with one edge, numbers, or a function of a position (3,) in metres.
-        section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `add_link`.
+        section, material, kind, rest, strain_damping, x_axis, power, updated : of the links, as of
+        `add_link`.
         """
-        links = (kind, rest, strain_damping, x_axis, power)
+        links = (kind, rest, strain_damping, x_axis, power, updated)
         mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
         self.description.add(mesh)
         return mesh.nodes
@@ -813,6 +825,17 @@ class Robot:
         on : the rod, or its name.
         """
         return self.description.add(SectionUpdate(name, on))
+
+    @checks.checked
+    def add_strain_damper(
+        self, name: str, on: Rod | str, damping: Damping, power: float
+    ) -> StrainDamper:
+        """Let a rod resist its rates of strain by damping |rate|^(power - 1) rate; return the damper.
+
+        on : the rod, or its name.  damping : Damping, in N m^2 s^power of bending and twist and in
+        N s^power of shear and stretch.  power : of the rates.
+        """
+        return self.description.add(StrainDamper(name, on, damping, power))
 
     @checks.checked
     def add_muscle(
@@ -1038,7 +1061,8 @@ class Robot:
         and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
-        save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
+        save : a .nc file for checkpoints, one every few seconds, and for the motion at its end; with
+        ``accuracy`` for the motion only.
         resume : such a file of the same simulation, to go on from its checkpoint to the same motion,
         bit by bit.
         error : estimate the error of the motion by coarser ones, which take about half as long; the
@@ -1046,7 +1070,8 @@ class Robot:
         samples must be an even number of steps apart.
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
-        result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        result is `Motion.error`. What you give, dt, formulation or integrator, is kept. Controllers are
+        asked in all these motions and need their own rates; an event ends each of them.
         controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
         by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
         of them. What it returns acts until the next sample; an input that prescribes a motion goes
@@ -1059,12 +1084,11 @@ class Robot:
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            more = {"controllers": controllers, "events": events}
-            _require_dt_alone(save=save, resume=resume, error=error or None, **more)
-            return self._accurate_motion(
+            found = self._accurate_motion(
                 duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
-                (output_every, output_times, progress),
+                (output_every, output_times, progress), (controllers, events, resume),
             )  # fmt: skip
+            return _saved(found, save)
         plan = self._motion_plan(
             make_clock(duration, dt, output_every, output_times),
             inputs, start, velocity, formulation, integrator, joints,
@@ -1126,16 +1150,15 @@ class Robot:
         formulation: Formulations | None,
         integrator: Integrator | None,
         outputs: tuple[Any, Any, Any],
+        more: tuple[Any, Any, Any],
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
+        laws, events, resume = more
+        controllers = None if laws is None else Repeated(controller_pairs(laws))
         asked = DEFAULT if accuracy is None else accuracy
         wanted = checks.accuracy("simulate", "accuracy", asked)
         given = {**self.inputs, **as_inputs(inputs)}
-        changing = self.changing_meshes(given)
-        checks.refuse(
-            changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
-            "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
-        )  # fmt: skip
+        _refuse_with_accuracy(dt, resume, self.changing_meshes(given))
         whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
         every, times, progress = outputs
         if every is None and times is None:
@@ -1150,23 +1173,39 @@ class Robot:
             with untold():
                 return self.simulate(
                     whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                    controllers=controllers and controllers.pairs, events=events,
                 )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
+        planned = len(make_clock(whole, whole, every, times).outputs)
         asked_of = Inputs(self.description, given, [], {})
         straight = whole / input_intervals(asked_of, whole, wanted)
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, straight)
+        search = MotionSearch(
+            run, rods, bodies, whole, wanted, dt, chooses_mesh, between, straight, planned, controllers
+        )  # fmt: skip
+        found = self._searched(search, mesh, formulation, integrator)
+        if controllers is not None:
+            controllers.keep(found)
+        return found
+
+    def _searched(
+        self,
+        search: MotionSearch,
+        mesh: Mapping[str, RodModel],
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+    ) -> Motion:
+        """What a search finds from a first mesh on, also if it is interrupted."""
         try:
             if integrator is not None:
                 return search.find_by(mesh, given_method(integrator))
             problem = self._compiler.compiled(mesh)
-            smooth = choose_formulations(
-                self.description, formulation or first_mesh(self.description, False)
-            )
-            return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
+            first = formulation or first_mesh(self.description, False)
+            smooth = choose_formulations(self.description, first) if search.chooses_mesh else mesh
+            return search.find(problem, problem.integrator(None), smooth)
         except InterruptedSearchError as ended:
             return ended.motion
 

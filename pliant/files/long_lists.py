@@ -15,7 +15,7 @@ _COMMENT = re.compile(r"^([^#\"'\n]*[,\d])[ \t]+#.*$", re.M)
 """What is said behind numbers."""
 _BRACKET = re.compile(r"[][]")
 _LONG_LINES = re.compile(
-    r"^( *)- (?:[-+.\deE]+|\[[-+., \deE]*\])(?:\n\1- (?:[-+.\deE]+|\[[-+., \deE]*\]))"
+    r"^( *)- +(?:[-+.\deE]+|\[[-+., \deE]*\])(?:\n\1- +(?:[-+.\deE]+|\[[-+., \deE]*\]))"
     r"{100,}(?=\s*$)",
     re.M,
 )

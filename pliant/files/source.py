@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -238,10 +238,12 @@ class _Reader:
     def plain(self, node: Node, path: Place) -> object:
         """Return the data of ``node`` and note where it and its entries stand."""
         self.count += 1
-        if self.count > MAX_ENTRIES or id(node) in self.open:
-            raise _whole(
-                Path(self.source.name),
-                "repeats itself through its *aliases without end; write the entries out",
+        if id(node) in self.open:
+            self._refuse("repeats itself through its *aliases without end; write the entries out")
+        if self.count > MAX_ENTRIES:
+            self._refuse(
+                f"has more than {MAX_ENTRIES} numbers and entries, with those that its *aliases "
+                "repeat; put long tables into CSV files"
             )
         self.source.places.setdefault(path, self._spot(node))
         if isinstance(node, ScalarNode):
@@ -263,6 +265,9 @@ class _Reader:
             return [self.plain(item, (*path, k)) for k, item in enumerate(node.value)]
         finally:
             self.open.discard(id(node))
+
+    def _refuse(self, message: str) -> NoReturn:
+        raise _whole(Path(self.source.name), message)
 
     def _mapping(self, node: MappingNode, path: Place) -> dict[str, object]:
         own: dict[str, object] = {}

@@ -30,6 +30,7 @@ MOTIONS = ("angle", "position")
 """Words for a drive that prescribes a coordinate."""
 FORCES = ("torque", "force")
 """Words for a drive that exerts a torque or a force along a coordinate."""
+_UNITS = {"angle": "rad", "position": "m", "torque": "N m", "force": "N"}
 STICKS = {"rad": 1e-4, "m": 1e-5}
 """How far a joint with dry friction gives way before it slides, rad and m."""
 _STEP = 1e-5
@@ -143,6 +144,11 @@ class JointMap(Joint, ABC):
         names = self.driven_inputs(part)
         known = dict.fromkeys(names.values(), 0.0)
         return known | {names[k]: float(self.each("initial")[k]) for k in self.prescribed}
+
+    def input_unit(self, part: str, name: str) -> str:
+        driven = self.driven_inputs(part)
+        words = [self.drives[k] for k, given in driven.items() if given == name]
+        return _UNITS[words[0]] if words and words[0] else ""
 
     def motion_inputs(self, part: str) -> list[str]:
         names = self.driven_inputs(part)

@@ -137,7 +137,10 @@ class Chamber(Effect):
     place: ClassVar[int] = 6
     input_expected: ClassVar[str] = "one finite number, the pressure in Pa"
     input_remedy: ClassVar[str] = "give e.g. 2e4"
-    input_unit: ClassVar[str] = "Pa"
+
+    def input_unit(self, name: str) -> str:
+        """Pascals."""
+        return "Pa"
 
     def check(self) -> None:
         """Refuse a pressure that the line cannot have."""

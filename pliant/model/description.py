@@ -172,6 +172,10 @@ class Description:
         entries = [*self.parts.values(), *self.auxiliaries().values()]
         return next(part for part in entries if name in part.inputs())
 
+    def input_label(self, name: str) -> str:
+        """Return the name of an input with its unit, for axes of pictures."""
+        return " / ".join(filter(None, (f"input {name}", self.input_owner(name).input_unit(name))))
+
     def _driven_twice(self, entries: Iterable[Entry]) -> Iterator[DescriptionError]:
         """Yield an error for each input of some entries that drives a joint and something else."""
         known = [*self.parts.values(), *self.auxiliaries().values()]

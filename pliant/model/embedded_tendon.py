@@ -125,10 +125,13 @@ class EmbeddedTendon(Effect):
     on_strains: ClassVar[bool] = True
     refilled: ClassVar[tuple[str, ...] | None] = ("tension",)
     place: ClassVar[int] = 8
-    input_expected: ClassVar[str] = "one finite number, the tension in N"
+    input_expected: ClassVar[str] = "one finite number, the tension in N or the pulled length in m"
     input_remedy: ClassVar[str] = "give e.g. 2.0"
-    input_unit: ClassVar[str] = "N"
     tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
+
+    def input_unit(self, name: str) -> str:
+        """Newtons; a pulled length is an input of the reel."""
+        return "N"
 
     def check(self) -> None:
         """Refuse what its drive leaves no room for."""

@@ -49,6 +49,17 @@ class Centreline(Rod):
         slack, places = self.least_gap * self.length, (*self.breaks, self.length)
         return end - rod.length, next((s for s in places if abs(s - end) <= slack), end)
 
+    def ends_in_order(self) -> tuple[tuple[int, float], ...]:
+        """Tubes with the arclengths along them, m, at which they or their data end, in the order in
+        which these are on the centreline, without those in the guide.
+        """
+        found = []
+        for k, rod in enumerate(self.members):
+            first = reach_of(rod) - rod.length
+            own = (*rod.breaks_along(rod.length).jumps, rod.length)
+            found += [(first + s, (k, s)) for s in own if first + s > 0.0]
+        return tuple(end for _, end in sorted(found))
+
     def place_of(self, k: int, s: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
         """Arclengths (S,) of tube k at s (S,) of the centreline, and whether it is there (S,)."""
         first, end = self.own(k)

@@ -63,7 +63,8 @@ def scale_of(rod: Rod) -> Scale:
     """Return the scale of a rod; a Stiffness has the half width of the round rod with its EI / EA."""
     s = np.linspace(0.0, rod.length, 9)
     C, mass = rod.stiffness(s), rod.inertia(s)[:, 3]
-    bending, axial = float(np.median(C[:, :2].min(axis=1))), float(np.median(C[:, 5]))
+    middle = len(s) // 2
+    bending, axial = (float(np.sort(x)[middle]) for x in (np.minimum(C[:, 0], C[:, 1]), C[:, 5]))
     direct = rod.material is None
     radius = 2.0 * math.sqrt(bending / axial) if direct else float(rod.outline(s).max())
     return Scale(rod.length, radius, bending, axial, float(mass.mean()))

@@ -25,10 +25,11 @@ class Bar:
         self.what, self.began, self._last, self._line = what, time.perf_counter(), 0.0, ""
         # a log file would keep every line; notebooks understand the carriage return
         self._live = sys.stderr.isatty() or "ipykernel" in sys.modules
+        self._told: tuple[float | None, str] = None, ""
 
     def show(self, done: float | None, text: str) -> None:
         """Write the line, if the last one is old enough."""
-        now = time.perf_counter()
+        now, self._told = time.perf_counter(), (done, text)
         if now - self._last >= (_OFTEN if self._live else _SELDOM) or done == 1.0:
             self._last = now
             self._write(line(self.what, done, text, now - self.began))
@@ -38,6 +39,15 @@ class Bar:
         sys.stderr.write(f"\r{text}{blank}" if self._live else f"{text}\n")
         sys.stderr.flush()
         self._line = text
+
+    def finish(self) -> None:
+        """Write that all is done, after what was told last."""
+        done, text = self._told
+        seconds = time.perf_counter() - self.began
+        if done is None:
+            self._write(f"{self.what}: {text}, done in {duration(seconds)}")
+        elif done < 1.0:
+            self._write(line(self.what, 1.0, text, seconds))
 
     def close(self) -> None:
         """End the line."""
@@ -65,11 +75,14 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def told(progress: Any, what: str, state: Told) -> Iterator[Callable[..., Any] | None]:
+def told(
+    progress: Any, what: str, state: Told, whole: bool = False
+) -> Iterator[Callable[..., Any] | None]:
     """Yield what a function calls with its progress: the user's function, that of a bar, or None.
 
     progress : as the user gave it: None or False, True for a bar, or a function.  what : the function
-    that works.  state : what the bar shows of its arguments.
+    that works.  state : what the bar shows of its arguments.  whole : the work only ends when all is
+    done, and does not tell so.
     """
     refuse(
         progress is not None and not isinstance(progress, bool) and not callable(progress),
@@ -90,6 +103,8 @@ def told(progress: Any, what: str, state: Told) -> Iterator[Callable[..., Any] |
     show.seldom = True  # type: ignore[attr-defined]
     try:
         yield show
+        if whole:
+            bar.finish()
     finally:
         bar.close()
 

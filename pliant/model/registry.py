@@ -110,8 +110,7 @@ class Entry(Described):
     chosen_by : the field that tells it from other classes with the same heading.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
-    messages say of one that is wrong.  input_unit : of its input, for pictures.  reacts : whether
-    results report the wrench with which it holds.
+    messages say of one that is wrong.  reacts : whether results report the wrench with which it holds.
     """
 
     name: str = holds(Name())
@@ -126,7 +125,6 @@ class Entry(Described):
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
     input_expected: ClassVar[str] = "one finite number"
     input_remedy: ClassVar[str] = "give e.g. 1.0"
-    input_unit: ClassVar[str] = ""
     reacts: ClassVar[bool] = False
     tells: ClassVar[Mapping[str, str]] = {}
     """What results tell of it, such as its tension, with the unit of each."""
@@ -154,6 +152,10 @@ class Entry(Described):
     def label(self) -> str:
         """How error messages call it."""
         return f"{self.word} {self.name!r}"
+
+    def input_unit(self, name: str) -> str:
+        """Return the unit of one of its inputs, for pictures; empty for a factor."""
+        return ""
 
     def pieces(self) -> Sequence[Entry]:
         """Return what it brings into a robot: itself, or several parts and effects."""
@@ -279,6 +281,11 @@ class Part(Entry):
         joint = getattr(self, "joint", None)
         return {} if joint is None else joint.inputs(self.name)
 
+    def input_unit(self, name: str) -> str:
+        """Return the unit of an input that drives its joint."""
+        joint = getattr(self, "joint", None)
+        return "" if joint is None else joint.input_unit(self.name, name)
+
     @property
     def above(self) -> str | None:
         """Name of the part that it hangs on or is in, None if there is none."""
@@ -297,6 +304,10 @@ class Joint(Described):
     def inputs(self, part: str) -> dict[str, float]:
         """Return the inputs of its drives by name, with the value of each where none is given."""
         return {}
+
+    def input_unit(self, part: str, name: str) -> str:
+        """Return the unit of one of these inputs."""
+        return ""
 
     def motion_inputs(self, part: str) -> list[str]:
         """Return the inputs that prescribe its coordinates, in the order of these."""

@@ -62,8 +62,11 @@ class Tendon(Effect):
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "path"
     place: ClassVar[int] = 8
-    input_unit: ClassVar[str] = "N"
     tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
+
+    def input_unit(self, name: str) -> str:
+        """Newtons; a pulled length is an input of the reel."""
+        return "N"
 
     def check(self) -> None:
         """Refuse what its drive leaves no room for."""

@@ -151,6 +151,12 @@ class Tube(Rod):
         """Return the inputs of its joint, its insertion and its rotation; 0 is as described."""
         return {**super().inputs(), **dict.fromkeys(self._own_inputs(), 0.0)}
 
+    def input_unit(self, name: str) -> str:
+        """Metres of an insertion or a shift, radians or N m of a rotation."""
+        if name == self.rotation:
+            return "rad" if self.drive == "angle" else "N m"
+        return "m" if name in self._own_inputs() else super().input_unit(name)
+
     def _own_inputs(self) -> list[str]:
         return [x for x in (self.insertion, self.rotation, self.shift) if x is not None]
 

@@ -21,6 +21,7 @@ from pliant.results.export import (
     describe_formulation,
     describe_places,
     names,
+    plain_data,
     poses_by_name,
     variable,
     write_rows,
@@ -164,15 +165,16 @@ class Equilibrium(Responsive, Saveable):
     def to_dict(self) -> dict[str, Any]:
         """Return tips, energies, reactions and how they were found as plain data, SI units."""
         error = self.error
-        return {
+        data = {
             **super().to_dict(),
             "stable": self.stable,
-            "inputs": dict(self.inputs),
+            "inputs": self.inputs,
             "places": poses_by_name(self._places()),
-            "energy": dict(self.energy),
-            "reactions": dict(self.reactions),
+            "energy": self.energy,
+            "reactions": self.reactions,
             "error": None if error is None else {"shape": error.shape, "relative": error.relative},
         }
+        return plain_data(data)
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw the robot and its effects over the undeformed one; save the picture if a path is given.
@@ -310,13 +312,14 @@ class Modes(Result, Saveable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return frequencies, Hz, and growth, 1/s, with the equilibrium as plain data."""
-        return {
+        data = {
             **super().to_dict(),
             "frequencies": self.frequencies.tolist(),
             "growth": self.growth.tolist(),
             "error": self.error.tolist(),
             "equilibrium": self.equilibrium.to_dict(),
         }
+        return plain_data(data)
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw each mode at its largest displacement over the equilibrium; save it if a path is given.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -85,6 +86,23 @@ def poses_by_name(places: Mapping[str, Array]) -> dict[str, Any]:
         name: {"position": g[:3, 3].tolist(), "rotation": g[:3, :3].tolist()}
         for name, g in places.items()
     }
+
+
+def plain_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data as JSON takes them: arrays as lists, numbers that are not finite as None."""
+    return {str(name): _plain(value) for name, value in data.items()}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return plain_data(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value
 
 
 def table(cells: Sequence[Sequence[str]]) -> list[str]:

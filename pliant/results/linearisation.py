@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, DescriptionError, choice, finite_array, instance
+from pliant.model import Array, DescriptionError, check_suffix, choice, finite_array, instance
 from pliant.model.checks import count
 from pliant.results.equilibrium import Equilibrium
-from pliant.results.export import describe_formulation
+from pliant.results.export import describe_formulation, plain_data, write_rows
 from pliant.results.responses import coordinates_of, frame_of, input_names, turned
 from pliant.results.result import Drawable, Result
 from pliant.solve.response import Response, response_at
@@ -117,7 +118,7 @@ class Linearisation(Result, Drawable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return matrices, names and modes as plain data."""
-        return {
+        data = {
             **super().to_dict(),
             **{name: getattr(self, name).tolist() for name in "ABCD"},
             "inputs": list(self.inputs),
@@ -125,6 +126,14 @@ class Linearisation(Result, Drawable):
             "frequencies": self.frequencies.tolist(),
             "damping": self.damping.tolist(),
         }
+        return plain_data(data)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write mode, frequency (Hz) and damping ratio as .csv and return the path."""
+        target = check_suffix("to_csv", path, (".csv",))
+        columns = self.frequencies.tolist(), self.damping.tolist()
+        rows = [[k + 1, *row] for k, row in enumerate(zip(*columns, strict=True))]
+        return write_rows(target, ["mode", "frequency", "damping"], rows)
 
     def plot(
         self,

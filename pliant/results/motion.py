@@ -22,6 +22,7 @@ from pliant.results.export import (
     describe_energy,
     describe_formulation,
     describe_places,
+    plain_data,
     poses_by_name,
     variable,
     write_rows,
@@ -294,7 +295,7 @@ class Motion(MovingResult, Saveable):
         return {
             **super()._attributes(),
             "integrator": self.integrator,
-            **({"scheme": self.scheme} if self.scheme else {}),
+            **({"scheme": str(self.scheme)} if self.scheme else {}),
             "dt": self.dt,
             "steps": self.steps,
             "iterations": self.iterations,
@@ -306,7 +307,7 @@ class Motion(MovingResult, Saveable):
     def to_dict(self) -> dict[str, Any]:
         """Return tips, energies and inputs at the end, and how they were found, as plain data."""
         there = len(self.t) > 0
-        return {
+        data = {
             **super().to_dict(),
             "complete": self.complete,
             "t": float(self._trajectory.final[0]),
@@ -315,6 +316,7 @@ class Motion(MovingResult, Saveable):
             "energy": {name: float(x[-1]) for name, x in self.energy.items()} if there else {},
             "rescues": dict(self.rescues),
         }
+        return plain_data(data)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw tips, centres of bodies and energies over time; save the picture if a path is given."""

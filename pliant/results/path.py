@@ -19,6 +19,7 @@ from pliant.results.equilibrium import Equilibrium
 from pliant.results.export import (
     dataset,
     describe_formulation,
+    plain_data,
     pose_variables,
     variable,
     write_rows,
@@ -210,7 +211,8 @@ class Path(ShapeResult, Saveable):
             ).reshape(-1, 2)
             for name in ("folds", "bifurcations")
         }
-        figure = draw_branches(curves, marks, f"input {self.input}", f"{axis} of {place}")
+        label = self._compiled.description.input_label(self.input)
+        figure = draw_branches(curves, marks, label, f"{axis} of {place}")
         return saved(figure, path)
 
     def _shown_place(self) -> str:
@@ -247,7 +249,7 @@ class Path(ShapeResult, Saveable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return values, stability, folds and bifurcations as plain data."""
-        return {
+        data = {
             **super().to_dict(),
             "input": self.input,
             "values": self.values.tolist(),
@@ -256,6 +258,7 @@ class Path(ShapeResult, Saveable):
             "bifurcations": [turn.value for turn in self.bifurcations],
             "ended": self.ended,
         }
+        return plain_data(data)
 
     def summary(self) -> str:
         """Return range, folds and bifurcations in a few lines of text."""

@@ -20,6 +20,7 @@ from pliant.model import (
     refuse,
 )
 from pliant.results.equilibrium import Equilibrium
+from pliant.results.export import plain_data
 from pliant.results.responses import coordinates_of, frame_of, input_names
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.mesh_slopes import brought
@@ -87,7 +88,7 @@ class Reach(Equilibrium):
     def to_dict(self) -> dict[str, Any]:
         """Return the inputs that were found and the misses with the equilibrium as plain data."""
         misses = {name: vars(miss) for name, miss in self.misses.items()}
-        return {**super().to_dict(), "found": dict(self.found), "misses": misses}
+        return plain_data({**super().to_dict(), "found": self.found, "misses": misses})
 
     def summary(self) -> str:
         """Return inputs and misses in a few lines of text, then the equilibrium."""

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, check_suffix, known_name
-from pliant.results.export import WIDTH, dataset, paragraph, table, variable, write_table
+from pliant.results.export import (
+    WIDTH,
+    dataset,
+    paragraph,
+    plain_data,
+    table,
+    variable,
+    write_table,
+)
 from pliant.results.result import Study
 from pliant.results.result_file import write
 
@@ -184,12 +192,13 @@ class Comparison(Study):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
-        return {
+        data = {
             "kind": "Comparison",
             "reference": self._reference,
             "table": [asdict(row) for row in self.table],
             "pliant_version": sys.modules["pliant"].__version__,
         }
+        return plain_data(data)
 
     def to_xarray(self) -> xr.Dataset:
         """Return all errors as labelled arrays; the attribute `failed` lists failed entries."""
@@ -398,7 +407,7 @@ class Resolution(Study):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the choice, its errors and the table as plain data."""
-        return {
+        data = {
             "kind": "Resolution",
             "method": self.chosen.method,
             "dt": self.dt,
@@ -410,6 +419,7 @@ class Resolution(Study):
             "table": [asdict(row) for row in self.table],
             "pliant_version": sys.modules["pliant"].__version__,
         }
+        return plain_data(data)
 
     def _sorted(self) -> list[ResolutionRow]:
         return sorted(self.table, key=lambda row: (row.intervals, -(row.dt or 0.0)))

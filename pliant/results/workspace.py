@@ -80,8 +80,8 @@ class Workspace(Study, Saveable):
         problem = self.last._compiled
         shapes = rod_shapes(problem, [problem.rest])
         unstable = np.array([known is False for known in self.stable])
-        values = self.inputs[chosen]
-        figure = draw_workspace(self.positions, values, chosen, unstable, shapes, view=view)
+        values, label = self.inputs[chosen], problem.description.input_label(chosen)
+        figure = draw_workspace(self.positions, values, label, unstable, shapes, view=view)
         return saved(figure, path)
 
     def to_xarray(self) -> xr.Dataset:

@@ -600,6 +600,8 @@ class RodModel:
     """Settings of a way to solve rods. Subclasses are frozen dataclasses with declared capabilities."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+    solves_tubes: ClassVar[bool] = False
+    """Whether it solves tubes in one another as a boundary-value problem, see `TubeProblem`."""
 
     def __post_init__(self) -> None:
         """Refuse settings that are not what their fields hold, see `pliant.model.fields`."""

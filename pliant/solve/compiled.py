@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pliant.engine.collection import collection_paused
 from pliant.model import (
     Body,
     Description,
@@ -60,6 +61,7 @@ class Compiler:
             return self._kept[key]
 
 
+@collection_paused()
 def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:
     """Compile a description that no longer changes, with one formulation for each rod."""
     maps = {name: item for name, item in formulations.items() if isinstance(item, Formulation)}
@@ -67,12 +69,10 @@ def make_problem(description: Description, formulations: Mapping[str, RodModel])
         from pliant.solve.coordinates import CoordinateProblem
 
         return CoordinateProblem(description, maps)
-    from pliant.bvp.shooting.form import ShootingForm
     from pliant.solve.strong import StrongProblem
     from pliant.solve.strong_tubes import TubeProblem, is_nest
 
-    shooting = all(isinstance(form, ShootingForm) for form in formulations.values())
-    if shooting and is_nest(description):
+    if all(form.solves_tubes for form in formulations.values()) and is_nest(description):
         return TubeProblem(description, formulations)
     _require_welded_rods(description, formulations)
     return StrongProblem(description, formulations)

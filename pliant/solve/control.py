@@ -7,7 +7,6 @@ straight to its new value until the next sample.
 
 from __future__ import annotations
 
-import copy
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import numpy as np
 
 from pliant.model import Array, DescriptionError, Signal, did_you_mean, positive
 from pliant.physics.effects import check_inputs
-from pliant.solve.checkpoint import changed_by, remembering
+from pliant.solve.controller_memory import Controller, memories_of, named_laws, recall, watched
 from pliant.solve.schedule import as_inputs, check_input
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 _ON_STEP = 1e-6
 """Part of a step by which times may differ and are the same."""
-Controller = Callable[[Any], Mapping[str, Any] | None]
-"""Takes the robot at one instant and returns inputs by name, those that it changes."""
 
 
 class Sampled(Signal):
@@ -117,9 +114,9 @@ class Control:
         self.description = description = problem.description
         self.h, self._see, self._given = h, see(problem), (controllers, inputs, see)
         self._begun: dict[str, Any] = {}
-        self.controllers = [item[0] for item in controllers]
+        laws = watched(controllers) if watch else controllers
+        self.controllers = [item[0] for item in laws]
         self._every = [_steps_between(item, h) for item in controllers]
-        self._watch = watch
         fixed = description.settled_inputs()
         self.taken = {name for name, given in inputs.items() if callable(given)}
         known = {**description.inputs(), **inputs}
@@ -137,13 +134,10 @@ class Control:
 
     def _memories(self) -> dict[str, Any]:
         """What the controllers remember now, by name."""
-        known = remembering(self.named())
-        return {name: copy.deepcopy(each.state()) for name, each in known.items()}
+        return memories_of(self.named())
 
     def _recall(self, memories: Mapping[str, Any]) -> None:
-        known = remembering(self.named())
-        for name, memory in memories.items():
-            known[name].restore(copy.deepcopy(memory))
+        recall(self.named(), memories)
 
     def again(self, problem: Problem, h: float) -> Control:
         """The same controllers for another motion like it, in steps of h seconds; see `rehearsal`."""
@@ -177,7 +171,7 @@ class Control:
 
     def named(self) -> dict[str, Controller]:
         """The controllers by name."""
-        return {f"controller {k + 1}": each for k, each in enumerate(self.controllers)}
+        return named_laws(self.controllers)
 
     def state(self) -> dict[str, Any]:
         """Return what was set so far, for a checkpoint."""
@@ -209,33 +203,22 @@ class Control:
                 self.signals[name].moves = True
         self._done, t, state = step, step * self.h, self._see(present)
         jumps: dict[str, Any] = {}
-        for k, (controller, every) in enumerate(zip(self.controllers, self._every, strict=True)):
+        for k, every in enumerate(self._every):
             if step % every:
                 continue
-            for name, value in self._asked(k, controller, state, step <= every).items():
+            for name, value in self._asked(k, state).items():
                 checked = self._checked(k, name, value)
                 self.signals[name].put(checked, t, every * self.h)
                 if not self.signals[name].moves:
                     jumps[name] = float(checked) if checked.ndim == 0 else checked
         return jumps
 
-    def _asked(self, k: int, law: Controller, state: Any, early: bool) -> Mapping[str, Any]:
-        """What a controller returns; early : True in its first two samples, when it is watched."""
-        label = f"controller {k + 1}"
-        if early and self._watch and label not in remembering({label: law}):
-            found, changed = changed_by(law, state)
-            if changed:
-                raise DescriptionError(
-                    label, "memory", law,
-                    "told by state() and taken back by restore(state), for a simulation with "
-                    "checkpoints or an estimated error",
-                    "add these two methods, or leave out save, resume and error",
-                )  # fmt: skip
-        else:
-            found = law(state)
+    def _asked(self, k: int, state: Any) -> Mapping[str, Any]:
+        """What a controller returns."""
+        found = self.controllers[k](state)
         if found is not None and not isinstance(found, Mapping):
             raise DescriptionError(
-                label, "returned value", found, "inputs by name, or None",
+                f"controller {k + 1}", "returned value", found, "inputs by name, or None",
                 "return e.g. {'torque': 0.1}",
             )  # fmt: skip
         return as_inputs(found)

@@ -20,12 +20,14 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import RUNGS, finer, intervals, next_rung
-from pliant.solve.integrators.contract import Integrator
+from pliant.solve.automatic import MARGIN, RUNGS, finer, intervals, next_rung
+from pliant.solve.controller_memory import Repeated
+from pliant.solve.integrators.contract import ChosenSteps, Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
 from pliant.solve.problem import Problem
 from pliant.solve.step_methods import (
     StepMethod,
+    capped_method,
     explicit_method,
     explicit_steps,
     first_step,
@@ -40,8 +42,8 @@ TYPICAL = 8
 """Intervals of a rod on the mesh for which the costs of integrators are compared."""
 MORE_STEPS = 1.5
 """Explicit steps on that mesh over those on the first one."""
-MOTION_MARGIN = 0.6
-"""Part of the accuracy that the estimate for a motion may reach."""
+CLIMBED = 0.6
+"""Part of the accuracy that an extrapolated estimate may reach; one of two motions may reach MARGIN."""
 TIME, SPACE = 0.5, 0.7
 """Parts of the allowed error that the steps and the mesh may have."""
 FIRST_TOLERANCE, FINEST_TOLERANCE = 0.3, 1e-3
@@ -111,7 +113,8 @@ class MotionSearch:
     run : see `Run`.  bodies : names of those that move on joints.  duration : s.
     methods : those that may be chosen, the cheapest one is.  level : given by the user, None if free.
     chooses_mesh : False where the user gave one.  between : time between outputs, s.
-    straight : seconds in which inputs are straight lines.
+    straight : seconds in which inputs are straight lines.  planned : output times, more than a motion
+    has that an event ends.  controllers : those of each motion, None if there are none.
     """
 
     run: Run
@@ -123,10 +126,15 @@ class MotionSearch:
     chooses_mesh: bool
     between: float
     straight: float = math.inf
+    planned: int | None = None
+    controllers: Repeated | None = None
 
     def __post_init__(self) -> None:
+        if self.controllers is not None:
+            self.between = self.controllers.between(self.duration)
+            self.straight = min(self.straight, self.between)
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
-        self.enough = MOTION_MARGIN * self.accuracy * self.length
+        self.enough = CLIMBED * self.accuracy * self.length
         self.began = time.perf_counter()
         self.finest: Taken | None = None
         self._known: dict[Any, Taken | PliantError] = {}
@@ -163,7 +171,7 @@ class MotionSearch:
                 return self.climb(*settled, stepped)
         if math.isfinite(count):
             try:
-                return self.climb(self._first_explicit(mesh, explicit), None, explicit)
+                return self._climb_explicit(self._first_explicit(mesh, explicit), explicit)
             except ConvergenceError:  # energy reaches the grid faster than steps are shortened
                 return self.find_by(mesh, stepped)
         return self._climb_by_steps(mesh, stepped)
@@ -179,12 +187,35 @@ class MotionSearch:
                     raise
                 mesh = following
 
+    def _climb_explicit(self, taken: Taken, method: StepMethod) -> Any:
+        """`climb` with steps that follow from the mesh, from the first motion on.
+
+        Where they are of second order, as with damping, elements are soon more accurate than steps, and
+        on coarse meshes steps do not get shorter with the intervals: their error is found on the first
+        mesh, by a motion with half their length, and bounds their length on all meshes.
+        """
+        chosen = taken.motion.scheme
+        if not isinstance(chosen, ChosenSteps) or chosen.order > 2:
+            return self.climb(taken, None, method)
+        capped = capped_method(method.make(math.nan))
+        half = self._take(taken.formulations, capped, 0.5 * chosen.length)
+        late = self._distances(taken, half) / 0.75
+        over = float(late.max(initial=0.0)) / (TIME * self.enough)
+        if over <= 1.0:
+            return self.climb(taken, late, method)
+        length = chosen.length / math.sqrt(1.5 * over)
+        return self.climb(
+            self._take(taken.formulations, capped, length), late / (1.5 * over), capped
+        )
+
     def find_by(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
         """The motion by a method that was chosen, from a first mesh on."""
         if method.has_level and self.level is None:
             settled = self._settle(mesh, method, math.inf)
             assert settled is not None
             return self.climb(*settled, method)
+        if not method.has_level and self.level is None:
+            return self._climb_explicit(self._take(mesh, method, math.nan), method)
         return self._climb_by_steps(mesh, method)
 
     def _climb_by_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
@@ -205,6 +236,8 @@ class MotionSearch:
         """
         free = late is not None and self.level is None
         meshes = [taken]
+        if not self.rods:  # rigid bodies have no mesh
+            return self._with_parts(taken.motion, self._none(taken), late)
         if not self.chooses_mesh:
             return self._with_parts(taken.motion, self._of_given(taken, method), late)
         while True:
@@ -219,7 +252,7 @@ class MotionSearch:
                 return self._with_parts(meshes[-1].motion, space, late)
             if space.max() > (SPACE if free else 1.0) * self.enough:
                 continue
-            if free and len(meshes) > 2:
+            if free and method.has_level and len(meshes) > 2:
                 late = self._look_again(meshes, method)
             total = space if late is None else space + late
             if total.max() <= self.enough:
@@ -242,15 +275,14 @@ class MotionSearch:
         return self._none(taken)
 
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
-        key = (*map(repr, mesh.values()), method.by_length, level)
+        key = (*map(repr, mesh.values()), repr(method.make(level)), level)
         known = self._known.get(key)
         if isinstance(known, PliantError):
             raise known
         if known is not None:
             return known
-        dt = method.dt(level, self.straight)
         try:
-            motion = self.run(mesh, method.make(level), dt)
+            motion = self._run(mesh, method, level)
         except PliantError as error:
             self._known[key] = error
             raise
@@ -260,6 +292,14 @@ class MotionSearch:
         if self.finest is None or self.finest.intervals <= taken.intervals:
             self.finest = taken
         return taken
+
+    def _run(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Any:
+        dt = method.dt(level, self.straight)
+        if self.controllers is None:
+            return self.run(mesh, method.make(level), dt)
+        if not method.by_length:
+            dt = self.between / math.ceil(self.between / dt)
+        return self.controllers.take(lambda: self.run(mesh, method.make(level), dt))
 
     def _by_tolerance(self, mesh: Mapping[str, RodModel], most: float, others: bool) -> Any:
         """The motion by steps that choose their length, from the first mesh for them on; None if they
@@ -292,7 +332,8 @@ class MotionSearch:
         coarse = self._take(mesh, method, larger)
         fine = self._take(following, method, level)
         error = self._gap(coarse, fine, method)
-        return self._with_error(fine.motion, error) if error.max() <= self.enough else None
+        enough = MARGIN * self.accuracy * self.length
+        return self._with_error(fine.motion, error) if error.max() <= enough else None
 
     def _by_few_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
         """The motion by a few steps of one length, None if they are too few."""
@@ -433,12 +474,14 @@ class MotionSearch:
     # -- errors ------------------------------------------------------------------------------------
 
     def _shapes(self, motion: Any) -> Array:
-        """Positions (T, P, 3) of sections of all rods and of bodies, m."""
+        """Positions (T, P, 3) of sections of rods and of bodies, m; after an event the last ones."""
         found = [np.zeros((len(motion.t), 0, 3))]
         for name, rod in self.rods.items():
             found.append(motion.position(name, np.linspace(0.0, rod.length, SECTIONS)))
         found += [motion.pose(name)[:, None, :3, 3] for name in self.bodies]
-        return np.concatenate(found, axis=1)
+        shapes = np.concatenate(found, axis=1)
+        missing = max(0, (self.planned or 0) - len(shapes))
+        return np.pad(shapes, ((0, missing), (0, 0), (0, 0)), mode="edge")
 
     def _bend(self, taken: Taken) -> float:
         """Largest curvature of a rod in a motion, times its length, by the angles of chords."""
@@ -456,7 +499,7 @@ class MotionSearch:
         return np.asarray(apart.max(axis=1, initial=0.0))
 
     def _none(self, taken: Taken) -> Array:
-        return np.zeros(len(taken.motion.t))
+        return np.zeros(len(taken.shapes))
 
     def _late(self, coarse: Taken, fine: Taken, method: StepMethod) -> Array:
         """Error in time (T,) of the finer of two motions on one mesh, m."""
@@ -472,7 +515,7 @@ class MotionSearch:
     def _space(self, meshes: list[Taken]) -> Array:
         """Error (T,) of the last mesh, m."""
         if len(meshes) < 2:
-            return np.full(len(meshes[-1].motion.t), math.inf)
+            return np.full(len(meshes[-1].shapes), math.inf)
         before, last = meshes[-2:]
         ratio = (last.intervals / before.intervals) ** self._order(meshes)
         return self._distances(before, last) / (ratio - 1.0)
@@ -489,7 +532,7 @@ class MotionSearch:
         """The motion with its errors by the mesh and by the steps (T,), m, if one of them was found."""
         if not self.chooses_mesh and late is None:
             return motion
-        steps = np.zeros(len(motion.t)) if late is None else late
+        steps = np.zeros(len(space)) if late is None else late
         parts = (float(space.max(initial=0.0)), float(steps.max(initial=0.0)))
         return self._with_error(motion, space + steps, parts)
 
@@ -500,6 +543,8 @@ class MotionSearch:
         parts: tuple[float | None, float | None] = (None, None),
     ) -> Any:
         """The motion with its error (T,), m, and with a warning if that is too large."""
+        end = len(motion.t) - 1
+        total = np.append(total[:end], total[end:].max(initial=0.0))
         shape = float(total.max(initial=0.0))
         seconds = time.perf_counter() - self.began
         relative = shape / self.length

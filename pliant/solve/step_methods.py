@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,13 @@ def explicit_method() -> StepMethod:
     from pliant.solve.integrators.explicit import Explicit
 
     return StepMethod(lambda _: Explicit(), False, False, 2.0, 1.0, 0.8e-6, 0.1e-6)
+
+
+def capped_method(integrator: Any) -> StepMethod:
+    """Steps of `Explicit` that follow from the mesh, but are not longer than the level, s."""
+    return replace(
+        explicit_method_of(integrator), make=lambda level: replace(integrator, longest=level)
+    )
 
 
 def tolerance_method(between: float = math.inf, most: int | None = None) -> StepMethod:

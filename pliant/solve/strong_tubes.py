@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.bvp.shooting.form import ShootingForm
 from pliant.bvp.tube_shooting import Acting, Pull, TubeShape, TubeShooting
 from pliant.lie.tuples import Array
 from pliant.model import (
@@ -97,7 +96,7 @@ class TubeProblem(Problem):
         self.description, self.formulations = description, dict(formulations)
         forms = list(self.formulations.values())
         self.form = forms[0]
-        if not isinstance(self.form, ShootingForm) or any(form != self.form for form in forms):
+        if not self.form.solves_tubes or any(form != self.form for form in forms):
             self._refuse("robot", "formulation", self.form, "Shooting() for tubes in one another")
         self.members = nest_of(description, next(iter(description.rods.values())))
         self.centre = centreline(self.members)

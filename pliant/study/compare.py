@@ -82,7 +82,7 @@ def compare(
     truth = next((method for method in methods if method.same(truth)), truth)
     every = [truth, *(method for method in methods if method is not truth)]
     rows, results = [], {}
-    with told(progress, "compare", lambda label, k, n: (k / n, label)) as report:
+    with told(progress, "compare", lambda label, k, n: (k / n, label), True) as report:
         for k, method in enumerate(with_unique_labels(every)):
             if report is not None:
                 report(method.label, k, len(every))

@@ -117,7 +117,8 @@ class Experiment(ABC):
         outputs = {probe.column for probe in infer(robot.description, rest)}
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
-        self.units = {n: robot.description.input_owner(n).input_unit for n in self.input_columns}
+        owner = robot.description.input_owner
+        self.units = {name: owner(name).input_unit(name) for name in self.input_columns}
         self.inputs: Mapping[str, Any] = given
         for name in self.input_columns:
             measurement.complete(name, "an input of the robot")

@@ -172,7 +172,9 @@ def fit(
     _check_enough(experiments, unknowns)
     family = Family(robot, unknowns, formulation, sensitivities)
     search = _Search(family, experiments)
-    with told(progress, "fit", lambda k, cost, _: (None, f"iteration {k}, {cost:.4g}")) as report:
+    with told(
+        progress, "fit", lambda k, cost, _: (None, f"iteration {k}, {cost:.4g}"), True
+    ) as report:
         minimum = search.run(iterations, tolerance, report)
     return _result(search, minimum, held_out, setup, time.perf_counter() - began)
 

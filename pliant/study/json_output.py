@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -35,22 +32,12 @@ def asked_for(ctx: click.Context) -> bool:
 
 def emit(**data: Any) -> None:
     """Print plain data as JSON; numbers that are not finite become null."""
-    click.echo(json.dumps(_plain({"ok": True, **data}), allow_nan=False))
+    from pliant.results.export import plain_data
+
+    click.echo(json.dumps(plain_data({"ok": True, **data}), allow_nan=False))
 
 
 def emit_error(error: BaseException, message: str) -> None:
     """Print an error as JSON, with the problems of a robot file by line and column."""
     listed = [vars(problem) for problem in getattr(error, "problems", ())]
     emit(ok=False, error=message, **({"problems": listed} if listed else {}))
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return str(value) if isinstance(value, Path) else value

@@ -82,7 +82,9 @@ def resolve(
     task.needs_duration(dt=dt, shortest=shortest)
     compared = count("resolve", "sections", sections, 2)
     most = count("resolve", "largest", largest, 4)
-    with told(progress, "resolve", lambda text, k: (None, f"{k + 1} solutions, {text}")) as report:
+    with told(
+        progress, "resolve", lambda text, k: (None, f"{k + 1} solutions, {text}"), True
+    ) as report:
         steps = _first_steps(duration, dt)
         return _resolved(
             Solutions(task, refinement, steps, compared, report), wanted, most, shortest

@@ -33,19 +33,27 @@ def draw_curves(
     """Draw quantities over time and return the figure.
 
     t : (T,) seconds.  curves : by label, (T,) each in a colour of its own, or (T, 3) for the
-    components of a vector: x red, y green, z blue, and a line style for each label.
+    components of a vector: x red, y green, z blue, and a line style for each label. More vectors than
+    line styles are thin lines without names.
     """
     times = finite("draw_curves", "t", t, "(T,)")
+    checked = {
+        label: check_curve("draw_curves", label, values, len(times))
+        for label, values in curves.items()
+    }
+    vectors = sum(columns.shape[1] == 3 for columns in checked.values())
     with style():
         canvas = flat_axes(ax)
-        for index, (label, values) in enumerate(curves.items()):
-            columns = check_curve("draw_curves", label, values, len(times))
+        for index, (label, columns) in enumerate(checked.items()):
             if columns.shape[1] == 1:
                 canvas.plot(times, columns[:, 0], color=rod_color(index), label=label)
                 continue
-            dashes = _STYLES[index % len(_STYLES)]
+            named = vectors <= len(_STYLES)
+            dashes = _STYLES[index % len(_STYLES)] if named else "-"
             for axis, column, color in zip("xyz", columns.T, AXES, strict=True):
-                canvas.plot(times, column, dashes, color=color, label=f"{label} {axis}")
+                name = f"{label} {axis}" if named else f"{axis}, {vectors} curves"
+                width = None if named else 0.8
+                canvas.plot(times, column, dashes, color=color, label=name, linewidth=width)
         finish(canvas, "time / s", ylabel, title, count=len(curves))
     return figure_of(canvas)
 
@@ -184,8 +192,9 @@ def plain_ticks(ax: Axes, places: Array) -> None:
 def legend_beside(ax: Axes, entries: Mapping[str, object] | None = None) -> None:
     """Add a legend to the right of the axes, where it hides no curve.
 
-    entries : artists by label; None for those of the axes. A figure with one chart grows by a wide
-        legend. In a figure without a layout engine, which would not make room, the legend lies inside.
+    entries : artists by label; None for those of the axes. A figure of charts in one column grows by
+        the widest legend. In a figure without a layout engine, which would not make room, the legend
+        lies inside.
     """
     if entries is None:
         handles, labels = ax.get_legend_handles_labels()
@@ -199,9 +208,15 @@ def legend_beside(ax: Axes, entries: Mapping[str, object] | None = None) -> None
         columns = -(-len(labels) // _MOST_ENTRIES)
         anchor = (1.0, 1.02)
         legend = ax.legend(handles, labels, loc="upper left", bbox_to_anchor=anchor, ncols=columns)
-    wide = legend.get_window_extent().width / figure.dpi
-    if len(figure.axes) == 1 and wide > 0.25 * figure.get_figwidth():
-        figure.set_figwidth(figure.get_figwidth() + wide)
+    others = [other.get_legend() for other in figure.axes if other is not ax]
+    wide, room = (
+        max([item.get_window_extent().width / figure.dpi for item in legends if item], default=0.0)
+        for legends in ([legend], others)
+    )
+    place = ax.get_subplotspec()
+    column = place is not None and place.get_gridspec().ncols == 1
+    if column and wide > max(0.25 * figure.get_figwidth(), room):
+        figure.set_figwidth(figure.get_figwidth() + wide - room)
 
 
 def check_curve(part: str, label: str, values: ArrayLike, count: int) -> Array:

@@ -51,7 +51,7 @@ def draw_workspace(
         if unstable.any():
             ax.scatter(*points[unstable].T, marker="x", color=FORCE, s=16, label="unstable")
             ax.legend(loc="upper left")
-        figure.colorbar(marks, cax=figure.add_axes((0.86, 0.2, 0.025, 0.6)), label=f"input {label}")
+        figure.colorbar(marks, cax=figure.add_axes((0.86, 0.2, 0.025, 0.6)), label=label)
     return figure
 
 
@@ -76,7 +76,7 @@ def _draw_flat(
         every = np.concatenate([points, *lines])[:, pick]
         equal_axes(canvas, every, "".join("xyz"[k] for k in pick))
         figure = figure_of(canvas)
-        figure.colorbar(marks, ax=canvas, label=f"input {label}", shrink=0.85)
+        figure.colorbar(marks, ax=canvas, label=label, shrink=0.85)
     return figure
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -414,3 +416,74 @@ def test_straight_splines_are_relaxed_without_solving(monkeypatch: pytest.Monkey
         close = 1e-2 if needed else 1e-13
         np.testing.assert_allclose(strain, [described] * len(strain), rtol=0.0, atol=close)
         assert bool(solved) == needed
+
+
+# -- Python in a whole call ------------------------------------------------------------------------
+
+
+def python_calls(solve: Callable[[float], Any]) -> int:
+    """Calls of Python functions in a call of a user for a robot of a kind that was met before."""
+    count = 0
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    for E in (1e6, 1.1e6, 1.2e6):
+        solve(E)
+    gc.collect()
+    gc.disable()
+    sys.setprofile(note)
+    try:
+        solve(1.3e6)
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return count
+
+
+def sag(E: float) -> Any:
+    return soft_arm(E).statics(formulation=pl.Spectral(3, 8)).tip("arm")
+
+
+def moved(integrator: pl.Integrator, E: float) -> Any:
+    robot, outputs = soft_arm(E), np.linspace(0.0, 0.2, 21)
+    given = {"output_times": outputs, "formulation": pl.Spectral(3, 2), "integrator": integrator}
+    return robot.simulate(0.2, 0.01, {"push": pl.Ramp(0.0, 1.0, 0.0, 0.1)}, **given).tip("arm")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("solve", "most"),
+    [
+        (sag, 2700),
+        (lambda E: soft_arm(E).statics(accuracy=1e-3).tip("arm"), 2500),
+        (partial(moved, pl.Explicit()), 5000),
+        (partial(moved, pl.Radau()), 6600),
+    ],
+    ids=["equilibrium", "accuracy", "explicit", "radau"],
+)
+def test_a_robot_of_a_known_kind_takes_few_calls_of_python(solve: Any, most: int) -> None:
+    """A robot of a kind that is new takes three to five times as many."""
+    assert python_calls(solve) <= most
+
+
+def test_radau_takes_steps_without_python_between_them() -> None:
+    """Where inputs do not change: twice as many steps between outputs are as many calls."""
+
+    def fall(tolerance: float) -> Any:
+        def solve(E: float) -> None:
+            robot, outputs = soft_arm(E), np.linspace(0.0, 0.1, 6)
+            by, mesh = pl.Radau(tolerance), pl.Spectral(3, 2)
+            with untold():
+                motion = robot.simulate(
+                    0.1, 0.01, formulation=mesh, integrator=by, output_times=outputs
+                )
+            steps.append(motion.steps)
+
+        return solve
+
+    steps = list[int]()
+    rough, fine = (python_calls(fall(tolerance)) for tolerance in (1e-4, 1e-7))
+    assert steps[-1] > steps[0] + 20
+    assert fine < rough + 20

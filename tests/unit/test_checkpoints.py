@@ -545,6 +545,21 @@ def test_usage_errors_of_the_command_line_keep_their_exit_code() -> None:
     assert "Missing argument 'FILE'" in done.stderr
 
 
+def test_ctrl_c_inside_exec_ends_with_the_exit_code(tmp_path: Path) -> None:
+    """Dataclasses are made by exec. ``python -m`` then ended by a signal after the line was printed."""
+    (tmp_path / "stopped.py").write_text(
+        "import sys; sys.argv = ['pliant', 'check']\n"
+        "from pliant import __main__, cli\n"
+        "def main(**_): exec('raise KeyboardInterrupt')\n"
+        "cli.main = main\n"
+        "__main__.run()\n"
+    )
+    command = [sys.executable, "-m", "stopped"]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_ctrl_c_before_the_first_step_is_no_motion() -> None:
     def stop(t: float) -> float:
         if t > 0.0:

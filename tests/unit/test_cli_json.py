@@ -48,10 +48,15 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_has_the_option() -> None:
-    names = {"check", "run", "modes", "follow", "reach", "compare", "resolve", "fit", "warm-up"}
-    assert set(main.commands) == {*names, "schema"}  # which prints JSON anyway
-    for name in names:
-        assert any(option.name == "as_json" for option in main.commands[name].params)
+    for command in main.commands.values():
+        assert any(option.name == "as_json" for option in command.params)
+
+
+def test_schema_is_told_and_written(tmp_path: Path) -> None:
+    path = tmp_path / "robot.schema.json"
+    told = answer("schema")["schema"]
+    assert answer("schema", "-o", path) == {"ok": True, "schema": told, "written": [str(path)]}
+    assert json.loads(path.read_text()) == told and "rods" in told["properties"]
 
 
 def test_check_lists_parts_inputs_and_runs(file: Path) -> None:

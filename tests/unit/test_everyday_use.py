@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -251,6 +252,27 @@ def test_studies_and_modes_are_written_as_csv(tmp_path) -> None:
         with pytest.raises(pl.DescriptionError, match=r"ends in \.csv"):
             result.to_csv(tmp_path / "x.txt")
         assert result.summary().splitlines()[0].split()[0] in result._repr_html_()
+
+
+def test_plain_data_of_results_are_json(results) -> None:
+    robot = one_rod()
+    robot.add_load("push", on="arm.tip", force=(0, 0, -0.1))
+    still = robot.statics()
+    linear = robot.linearise(still, ["push"], [("arm.tip", "z")], modes=2)
+    found = robot.reach({"arm.tip": (None, None, -0.1)}, ["push"])
+    path, compared = robot.follow("push", 0.0, 0.1), pl.compare(robot, [SMALL, SMALL], repeat=1)
+    studies = [linear, found, path, compared, robot.modes(2, at=still)]
+    for result in (*results.values(), *studies):
+        data = result.to_dict()
+        assert json.loads(json.dumps(data, allow_nan=False)) == data
+        assert data["kind"] == type(result).__name__
+
+
+def test_vibrations_of_a_linear_system_are_written_as_csv(tmp_path) -> None:
+    linear = one_rod().linearise(modes=2)
+    columns = _columns(linear.to_csv(tmp_path / "linear.csv"))
+    np.testing.assert_array_equal([float(x) for x in columns["frequency"]], linear.frequencies)
+    np.testing.assert_array_equal([float(x) for x in columns["damping"]], linear.damping)
 
 
 def test_notebooks_show_results_as_valid_html_with_a_drawing(results) -> None:

@@ -236,6 +236,49 @@ RUNS = "statics:\nsimulate: {duration: 0.2, dt: 0.01, start: statics}\nmodes: {c
 METHODS = ("--with", "BSpline(points=8)", "--with", "Hermite(6)", "--with", "Strain(2, 2)")
 
 
+def test_inputs_on_axes_have_their_unit() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    small = pl.Strain(order=1, segments=2)
+    arm = robot.add_rod("arm", 0.3, pl.Annulus(0.01, 0.002), soft, formulation=small)
+    disks = [arm.at(s, (0.0, 0.008)) for s in (0.0, 0.15, 0.3)]
+    robot.add_tendon("pull", disks)
+    robot.add_tendon("reel", disks, drive="length", slack=1.0)
+    robot.add_tendon("bend", along=arm, offset=(0.008, 0.0))
+    robot.add_tendon("wind", along=arm, offset=(-0.008, 0.0), drive="length", slack=1.0)
+    robot.add_chamber("air", arm, area=1e-5, offset=(0.005, 0.0))
+    robot.add_load("push", arm.tip, force=(0.01, 0.0, 0.0))
+    figure = robot.follow("pull", 0.0, 0.1).plot()
+    assert figure.axes[0].get_xlabel() == "input pull / N"
+    figure = pl.workspace(robot, {"air": [0.0, 1e3]}, "arm.tip").plot()
+    assert "input air / Pa" in [ax.get_ylabel() for ax in figure.axes]
+
+    for name, drive in (("turn", "angle"), ("twist", "torque")):
+        robot.add_body(name, 0.1, (1e-4,) * 3, joint=pl.Revolute("z", drive=drive))
+    thin = {"section": pl.Circle(0.001), "material": soft}
+    robot.add_tube("inner", length=0.2, inside=arm, insertion="in", rotation="spin", **thin)
+    units = {"pull": "N", "reel": "m", "bend": "N", "wind": "m", "air": "Pa", "push": ""}
+    units |= {"turn": "rad", "twist": "N m", "in": "m", "spin": "rad"}
+    for name, unit in units.items():
+        assert robot.description.input_label(name) == f"input {name} / {unit}".removesuffix(" / ")
+
+
+@pytest.mark.parametrize("names", [4, 5, 16])
+def test_motions_of_many_bodies_with_long_names_can_be_read(names: int) -> None:
+    t = np.linspace(0.0, 2.0, 60)
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
+    wave = np.sin(3.0 * t[:, None] + np.arange(3.0))
+    places = {f"centre of left_proximal_phalanx_{k}": (k + 1) * wave for k in range(names)}
+    draw_curves(t, places, "position / m", ax=above)
+    draw_energy(t, {"kinetic": t, "elastic": 1.0 - t}, ax=below)
+    assert faults(figure) == []
+    entries = [text.get_text() for text in above.get_legend().get_texts()]
+    assert len(entries) == (12 if names == 4 else 3)
+    plain = {line.get_linestyle() for line in above.lines} == {"-"}
+    assert plain == (names > 4) == entries[0].startswith("x, ")
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -218,6 +218,26 @@ def test_hostile_files_are_refused_with_few_words(tmp_path: Path, name: str) -> 
     assert len(str(caught.value)) < 100_000
 
 
+@pytest.mark.parametrize("dash", ["- ", "-   "])
+def test_long_lists_with_a_dash_for_each_number_need_no_parser(tmp_path: Path, dash: str) -> None:
+    file, count = tmp_path / "robot.yaml", 20_001
+    column = "".join(f"\n        {dash}{0.001 * k:.4f}" for k in range(count))
+    file.write_text(
+        f"{ROBOT}inputs:\n  push:\n    table:\n      t:{column}\n      values:{column}\n"
+    )
+    assert len(pl.Robot.from_file(file).inputs["push"].t) == count
+
+
+def test_too_many_numbers_are_not_called_aliases(tmp_path: Path) -> None:
+    file = tmp_path / "robot.yaml"
+    file.write_text(f"{ROBOT}parameters: {{values: {listed(200_001, ', ')}, other: 1}}\n")
+    with pytest.raises(pl.FileError, match="more than 200000 numbers and entries"):
+        pl.Robot.from_file(file)
+    file.write_text(f"{ROBOT}parameters: &all {{values: *all}}\n")
+    with pytest.raises(pl.FileError, match="aliases without end"):
+        pl.Robot.from_file(file)
+
+
 def test_hundred_thousand_numbers_are_read(tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
     column = listed(100_000, ", ")

@@ -111,6 +111,17 @@ def test_damaged_file_is_compiled_again_with_one_line(
     assert hits(third) == 1
 
 
+def test_pipe_in_place_of_a_file_is_replaced(folder: Path) -> None:
+    fresh_kernel()(VALUES)
+    file = the_file(folder)
+    file.unlink()
+    os.mkfifo(file)
+    assert fresh_kernel()(VALUES) == 0.0
+    again = fresh_kernel()
+    assert again(VALUES) == 0.0
+    assert hits(again) == 1
+
+
 def test_full_disk_runs_uncached_with_one_line(
     folder: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

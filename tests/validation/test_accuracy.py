@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import ellipk
 
 import pliant as pl
 
@@ -129,6 +130,88 @@ def test_accuracies_that_mean_nothing_are_refused(accuracy: Any) -> None:
         arm().simulate(0.1, accuracy=accuracy)
 
 
-def test_a_motion_with_an_accuracy_is_not_saved_halfway() -> None:
-    with pytest.raises(pl.DescriptionError, match=r"save.*left out"):
-        arm().simulate(0.1, save="motion.nc")
+def test_a_motion_with_an_accuracy_is_saved_at_its_end_and_not_resumed(tmp_path: Any) -> None:
+    path = tmp_path / "motion.nc"
+    motion = arm().simulate(0.05, save=path)
+    assert pl.load(path)["position"].shape[0] == len(motion.t) == 101
+    with pytest.raises(pl.DescriptionError, match=r"resume.*left out"):
+        arm().simulate(0.05, resume=path)
+
+
+def test_motions_with_events_are_as_accurate_as_asked_for() -> None:
+    """A pendulum falls to its lowest point in a time that is known. Without rods, only steps count."""
+    length, angle = 0.5, 1.0
+    quarter = np.sqrt(length / 9.81) * ellipk(np.sin(0.5 * angle) ** 2)
+    robot = pl.Robot()
+    robot.add_body("bob", 1.0, (0, 0, 0), centre=(0, 0, -length), joint=pl.Revolute("y"))
+    low = pl.Event(lambda state: state.joint("bob")[0], "low")
+    given: dict[str, Any] = {"joints": {"bob": angle}, "events": low, "output_every": 0.1}
+    for accuracy in (1e-2, 1e-4):
+        found = robot.simulate(2.0, accuracy=accuracy, **given)
+        name, time = found.event
+        assert name == "low" and time == pytest.approx(quarter, rel=accuracy)
+        assert found.t[-1] == time and len(found.t) == len(found.error.over_time)
+        assert found.error.relative < accuracy
+
+
+def test_rods_that_touch_something_earlier_on_finer_meshes_end_there() -> None:
+    """The time of an event is part of what the meshes are compared for."""
+    event = pl.Event(lambda state: state.tip("arm")[2, 3] + 0.05, "low")
+    given: dict[str, Any] = {"events": event, "output_every": 0.02}
+    found = arm().simulate(0.5, accuracy=1e-3, **given)
+    fine = {"formulation": pl.BSpline(5, 16), "integrator": pl.Radau(1e-7)}
+    true = arm().simulate(0.5, 0.01, **given, **fine)
+    assert found.event[1] == pytest.approx(true.event[1], rel=1e-3)
+    distance = np.abs(found.position("arm", S)[-1] - true.position("arm", S)[-1]).max()
+    assert distance < 1e-3 * 0.4 and found.error.relative < 1e-3
+
+
+def test_motions_with_controllers_are_as_accurate_as_asked_for() -> None:
+    """Sampled spring and damper on a cart, whose motion is known: a force that is constant between
+    samples. A second motion begins with what the controller remembered at the end of the first one.
+    """
+    robot = pl.Robot(gravity=(0, 0, 0))
+    robot.add_body("cart", 0.5, joint=pl.Prismatic("z", drive="force", input="push"))
+    every, runs = 0.02, []
+    for chosen in ({"accuracy": 1e-4}, {"dt": 0.01}):
+        law = pl.PID("push", lambda s: s.joint("cart")[0], 1.0, every, kp=40.0, ki=30.0, kd=6.0)
+        given: dict[str, Any] = {"controllers": law, "output_every": every, **chosen}
+        first = robot.simulate(0.6, **given)
+        runs.append([x.joint("cart") for x in (first, robot.simulate(0.6, start=first, **given))])
+    assert np.abs(np.array(runs[0]) - np.array(runs[1])).max() < 1e-4
+
+
+def test_controllers_need_their_own_rate_and_tell_their_memory_for_an_accuracy() -> None:
+    seen: list[float] = []
+
+    def law(state: pl.StepState) -> dict[str, float]:
+        seen.append(state.t)
+        return {"push": 0.1 * len(seen)}
+
+    robot = arm()
+    robot.add_load("push", "arm", force=(0, 0.1, 0))
+    for given, message in (
+        (law, r"controller 1: seconds between samples = None.*give e\.g\."),
+        ((law, 0.01), r"state\(\).*give dt alone"),
+    ):
+        with pytest.raises(pl.DescriptionError, match=message):
+            robot.simulate(0.1, controllers=given)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_steps_of_second_order_count_in_the_error_of_damped_rods(sampled: bool) -> None:
+    """Errors of the elements fall much faster than those of the steps; orders of both were mixed up."""
+    robot = pl.Robot()
+    rubber = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=1e3)
+    rod = robot.add_rod("arm", 0.2, pl.Circle(0.008), rubber, pl.along("-z"))
+    robot.add_load("push", rod.tip, force=(1, 0, 0))
+    given: dict[str, Any] = {"output_every": 0.02, "inputs": {"push": pl.Sine(0.5, 3.0)}}
+    if sampled:
+        law = (lambda state: {"push": 20.0 * (0.03 - state.tip("arm")[0, 3])}, 0.01)
+        given = {"output_every": 0.02, "controllers": law}
+    found = robot.simulate(0.5, accuracy=1e-3, **given)
+    fine = {"formulation": pl.BSpline(5, 15), "integrator": pl.Radau(1e-8, largest=2e-3)}
+    true = robot.simulate(0.5, 1e-3, **given, **fine)
+    apart = (found.tip("arm") - true.tip("arm"))[:, :3, 3]
+    distance = np.linalg.norm(apart, axis=-1).max() / 0.2
+    assert distance < 1e-3 and distance < 3.0 * found.error.relative

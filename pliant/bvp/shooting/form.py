@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import StrongForm
@@ -22,6 +23,8 @@ _USUAL_STEPS = 100
 
 class ShootingForm(StrongForm):
     """Settings of shooting."""
+
+    solves_tubes: ClassVar[bool] = True
 
     steps: int | None
     scheme: str

@@ -19,6 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import loops, modes
 from pliant.engine.arrays import combine, copy
+from pliant.engine.collection import collection_paused
 from pliant.engine.exchange import Exchange, UnlikeError
 from pliant.engine.loops import GAP, KEPT, SCALE, SIZE
 from pliant.engine.newton import INFINITE, LOST, REASONS, SINGULAR, SLOW, Policy
@@ -44,6 +45,13 @@ _IDLE, _KINDS = 2, 4
 
 _SNAPSHOTS, _NUMBERS = 1000, 2**20
 """Most snapshots that are kept in one call, and most numbers in them."""
+
+
+class ChosenSteps(str):
+    """How an integrator chose to take its steps, in words; with their order and their length, s."""
+
+    order: int
+    length: float
 
 
 class Stepper(Equations):
@@ -326,6 +334,7 @@ class Stepper(Equations):
         row[loops.SNAPSHOT] = record(self.keep_snapshot, b)
         return row
 
+    @collection_paused()
     def _table(self, ahead: int = 1) -> Any:
         """Programs of both sides for some steps ahead: rows of plain calls as long as there are few
         steps, else of recorded ones.
@@ -350,7 +359,7 @@ class Stepper(Equations):
     def _way_back(self, row: list[Any]) -> list[Any]:
         """The programs of the other side, from those of the first one if all are compiled."""
         programs = [x for x in row if isinstance(x, Program)]
-        if all(program.compiled for program in programs):
+        if programs and all(program.compiled for program in programs):
             with suppress(UnlikeError):
                 exchange = Exchange(*(state.arrays() for state in self.states))
                 return [exchange(x) if isinstance(x, Program) else x for x in row]

@@ -56,9 +56,12 @@ class Explicit(Integrator):
     it, and you are told the time, for from then on the motion depends on the mesh.
 
     safety : length of the first steps relative to the stability limit, between 0 and 1.
+    longest : length that they may have, s; None for what stability allows. With strong viscosity
+    stable steps can be too long to be accurate.
     """
 
     safety: float = holds(Number(example=_EXAMPLE, sign="positive", limits=(0.0, 1.0)), 0.9)
+    longest: float | None = holds(Number(unit="s", sign="positive", example="1e-4"), None)
     halves: ClassVar[bool] = False
     moves_many: ClassVar[bool] = True
     flattens: ClassVar[bool] = False
@@ -77,13 +80,13 @@ class Explicit(Integrator):
         return dict.fromkeys(own, lumped_formulation())
 
     def stepper(self, effects: Effects, h: float) -> Stepper:
-        return ExplicitStepper(effects, h, self.safety)
+        return ExplicitStepper(effects, h, self.safety, self.longest)
 
     def kind(self, effects: Effects) -> Hashable | None:
         return kind_of(effects)
 
     def side_by_side(self, begins: Sequence[Any], h: float) -> SideBySide:
-        return SideBySide(begins, h, self.safety)
+        return SideBySide(begins, h, self.safety, self.longest)
 
 
 def _check(effects: Effects) -> None:
@@ -99,9 +102,11 @@ def _check(effects: Effects) -> None:
 class ExplicitStepper(Stepper):
     """Steps of `Explicit`: several short ones for every step of h seconds."""
 
-    def __init__(self, effects: Effects, h: float, safety: float) -> None:
+    def __init__(
+        self, effects: Effects, h: float, safety: float, longest: float | None = None
+    ) -> None:
         super().__init__(effects, h, POLICY, 1e-12)
-        self.safety = safety
+        self._lengths = safety, longest
         ends = (self.before, self.after[: len(self.before)])
         self.short = ShortSteps([effects], [self.workspace], h, ends, [self.account])
         self.system, self.pace = self.short.system, self.short.pace
@@ -158,7 +163,7 @@ class ExplicitStepper(Stepper):
     def _choose_steps(self) -> None:
         """Choose scheme and length of the short steps."""
         before = self.scheme
-        self.short.choose(self.safety, self.keeps_account)
+        self.short.choose(*self._lengths, self.keeps_account)
         if self.scheme is not before:
             self._forget_programs()
         self._set_steps(self.short_steps)

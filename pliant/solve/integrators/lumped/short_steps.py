@@ -9,7 +9,7 @@ from pliant.model.checks import StepError
 from pliant.physics.contract import opposes
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.solve.integrators.contract import step_failed
+from pliant.solve.integrators.contract import ChosenSteps, step_failed
 from pliant.solve.integrators.lumped.chebyshev import Chebyshev
 from pliant.solve.integrators.lumped.frequency import Spectrum
 from pliant.solve.integrators.lumped.leapfrog import Leapfrog
@@ -23,6 +23,8 @@ LOOK = 250
 """Short steps after which the energy balance is looked at."""
 _TURN = 0.1
 """Most that a node may turn in a step by the spin that it starts with, rad."""
+_SAME = 1e-9
+"""Part of a short step that counts as none."""
 _MOST = 2**20
 """Steps for one dt from which on they are refused."""
 
@@ -55,16 +57,18 @@ class ShortSteps:
         self.scheme = self._schemes[0]
         self._spectrum = Spectrum(self.system)
 
-    def choose(self, safety: float, keeps_account: bool) -> None:
+    def choose(self, safety: float, longest: float | None, keeps_account: bool) -> None:
         """Choose scheme and length of the short steps from frequency, decay and spin where nodes are.
 
-        safety : length over the stability limit.  keeps_account : whether losses are accounted for.
+        safety : length over the stability limit.  longest : length that they may have, s.
+        keeps_account : whether losses are accounted for.
         """
         damping = self._damping()
         self.scheme = min(self._schemes, key=lambda scheme: scheme.evaluations(damping))
         self.scheme.keeps_account = keeps_account
-        longest, h = safety * self.scheme.most(damping), self.pace.h
-        count = max(1, math.ceil(h * max(1.0 / longest, self.system.fastest_spin() / _TURN)))
+        most, h = min(safety * self.scheme.most(damping), longest or math.inf), self.pace.h
+        each = max(1.0 / most, self.system.fastest_spin() / _TURN)
+        count = max(1, math.ceil(h * each - _SAME))
         if count > _MOST:
             raise failed(h, f"stability would need {count} steps for one dt")
         self.pace.set(count)
@@ -88,4 +92,7 @@ class ShortSteps:
     @property
     def method(self) -> str:
         """How the steps are taken, in words."""
-        return f"{self.scheme.name}, steps of {float(self.pace.short[0]):.3g} s"
+        length = float(self.pace.short[0])
+        found = ChosenSteps(f"{self.scheme.name}, steps of {length:.3g} s")
+        found.order, found.length = self.scheme.order, length
+        return found

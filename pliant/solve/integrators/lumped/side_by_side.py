@@ -79,11 +79,13 @@ class SideBySide(Steps):
     begins : schedule, configuration (nq,) and rates (total,) of each.
     """
 
-    def __init__(self, begins: Sequence[Any], h: float, safety: float) -> None:
+    def __init__(
+        self, begins: Sequence[Any], h: float, safety: float, longest: float | None = None
+    ) -> None:
         schedules, q, v = (list(values) for values in zip(*begins, strict=True))
         effects: list[Effects] = [schedule.effects for schedule in schedules]
         self.schedule: Any = Schedules(schedules)
-        self.h, self._safety = h, safety
+        self.h, self._lengths = h, (safety, longest)
         self.unknowns, self.done = effects[0].tree.size, 0
         self._q, self._v = np.array(q), np.array(v)
         self._each = list(self._q), list(self._v)
@@ -122,7 +124,7 @@ class SideBySide(Steps):
     def start(self) -> None:
         self.system.acting[...] = self._before
         self.system.begin(*self._each)
-        self.short.choose(self._safety, True)
+        self.short.choose(*self._lengths, True)
         self._programs.clear()
         self.short.scheme.process()
         for states, q in zip(self._states, self._q, strict=True):
