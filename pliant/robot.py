@@ -50,6 +50,7 @@ from pliant.model import (
     Solid,
     Spring,
     Stiffness,
+    StrainDamper,
     Tendon,
     Tube,
     Wireframe,
@@ -681,6 +682,7 @@ class Robot:
         beam: bool = True,
         x_axis: ArrayLike | None = None,
         power: float = 1.0,
+        updated: bool = False,
     ) -> Link:
         """Add an elastic link between two places, a light beam clamped at both, and return it.
 
@@ -693,8 +695,9 @@ class Robot:
         beam : True for the end forces of a beam whose moment varies along it, False for the shear
         stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
         power : of the rates of strain in the damping.
+        updated : True for a section that follows the stretch as by `add_section_update`.
         """
-        more = (rest, kind, strain_damping, beam, x_axis, power)
+        more = (rest, kind, strain_damping, beam, x_axis, power, updated)
         return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
 
     @checks.checked
@@ -713,6 +716,7 @@ class Robot:
         strain_damping: Damping | None = None,
         x_axis: ArrayLike | None = None,
         power: float = 1.0,
+        updated: bool = False,
     ) -> list[Body | None]:
         """Add a net: a body for each node of a wireframe, a link for each edge; return the bodies.
 
@@ -721,9 +725,10 @@ class Robot:
         inertia : of a node, kg m^2, three numbers; None for that of a ball as wide as half the mean
         edge.  fixed : nodes that are fixed in the world, for which the list has None: "single-edge" for
         those with one edge, numbers, or a function of a position (3,) in metres.
-        section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `add_link`.
+        section, material, kind, rest, strain_damping, x_axis, power, updated : of the links, as of
+        `add_link`.
         """
-        links = (kind, rest, strain_damping, x_axis, power)
+        links = (kind, rest, strain_damping, x_axis, power, updated)
         mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
         self.description.add(mesh)
         return mesh.nodes
@@ -820,6 +825,17 @@ class Robot:
         on : the rod, or its name.
         """
         return self.description.add(SectionUpdate(name, on))
+
+    @checks.checked
+    def add_strain_damper(
+        self, name: str, on: Rod | str, damping: Damping, power: float
+    ) -> StrainDamper:
+        """Let a rod resist its rates of strain by damping |rate|^(power - 1) rate; return the damper.
+
+        on : the rod, or its name.  damping : Damping, in N m^2 s^power of bending and twist and in
+        N s^power of shear and stretch.  power : of the rates.
+        """
+        return self.description.add(StrainDamper(name, on, damping, power))
 
     @checks.checked
     def add_muscle(

@@ -108,6 +108,7 @@ from pliant.model.signals import (
 )
 from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 from pliant.model.spring import Spring
+from pliant.model.strain_damper import StrainDamper
 from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
 from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from, slides, turns
@@ -192,6 +193,7 @@ __all__ = [
     "StabilityWarning",
     "Step",
     "Stiffness",
+    "StrainDamper",
     "Sum",
     "Surface",
     "Sweep",

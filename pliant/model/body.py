@@ -166,7 +166,10 @@ class Body(Part):
 
         There, at the centre of mass, the inertia is (I1, I2, I3, m, m, m).
         """
-        moments, axes = np.linalg.eigh(np.asarray(self.inertia))
+        inertia = np.asarray(self.inertia)
+        moments, axes = np.diag(inertia), np.eye(3)
+        if not np.array_equal(inertia, np.diag(moments)):  # else the origin can share its station
+            moments, axes = np.linalg.eigh(inertia)
         if np.linalg.det(axes) < 0:
             axes[:, 0] *= -1.0
         place = np.eye(4)

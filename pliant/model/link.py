@@ -77,6 +77,8 @@ class Link(Effect):
         N s^power; below one it is smoothed where the ends move by less than 1 mm/s or mrad/s.
     beam : True for the shear stiffness of a beam with a moment that varies along it, whose end forces
         are those of Timoshenko's beam for small motions; False for the shear stiffness as it is.
+    updated : True for a section that follows the stretch as that of a rod with a `SectionUpdate`:
+        radii r / sqrt(stretch), moduli E / stretch; of a two-way link.
     x_axis : (3,) direction in the world, at rest, to which the local x axis of the section points as
         far as it can; None for one across the link that is horizontal if it can be.
     """
@@ -99,6 +101,7 @@ class Link(Effect):
     beam: bool = holds(Flag("false: the shear stiffness as it is"), True)
     x_axis: tuple[float, ...] | None = holds(Vector("local x at rest, in the world"), None)
     power: float = quantity("", "of the rates in the damping", sign="positive", default=1.0)
+    updated: bool = holds(Flag("true: the section follows the stretch"), False)
 
     heading: ClassVar[str] = "links"
     place: ClassVar[int] = 9
@@ -111,6 +114,12 @@ class Link(Effect):
         except DescriptionError:
             Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
             raise
+        self.refuse(
+            self.updated and self.kind != "two-way",
+            "updated",
+            "left out where a link acts one way only",
+            "choose kind='two-way' or leave out 'updated'",
+        )
         self.refuse(self.a == self.b, "b", "another place than 'a'", "choose another place")
 
     @property
@@ -190,7 +199,7 @@ class Mesh(Entry):
     name : node k is the body ``name_k``, edge k the link ``name_edge_k``; nodes move freely in space.
     wireframe : its nodes and edges.
     mass : of the whole net, kg, shared by the nodes in proportion to the edges that meet there.
-    section, material, kind, rest, strain_damping, x_axis, power : of the links, as for `Link`.
+    section, material, kind, rest, strain_damping, x_axis, power, updated : of the links, as of `Link`.
     inertia : of a node, kg m^2; None for that of a ball as wide as half the mean edge.
     fixed : nodes that are fixed in the world: "single-edge" for those with one edge, numbers, or a
         function of a position (3,) in metres.
@@ -217,6 +226,7 @@ class Mesh(Entry):
     )
     x_axis: tuple[float, ...] | None = holds(Vector("local x of links, in the world"), None)
     power: float = quantity("", "of the rates in the damping", sign="positive", default=1.0)
+    updated: bool = holds(Flag("true: sections follow the stretch of the links"), False)
 
     heading: ClassVar[str] = "meshes"
     word: ClassVar[str] = "mesh"
@@ -274,7 +284,8 @@ class Mesh(Entry):
                 for n in ends
             )
             if bodies[ends[0]] is not None or bodies[ends[1]] is not None:
-                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis, self.power)
+                law = (self.rest, self.kind, self.strain_damping, True, self.x_axis)
+                more = (*law, self.power, self.updated)
                 name = f"{self.name}_edge_{k}"
                 links.append(Link(name, a, b, self.section, self.material, *more))
         return [*(body for body in bodies if body is not None), *links]

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pliant.model.breaks import Breaks
 from pliant.model.checks import Array
 from pliant.model.places import Frame
@@ -61,6 +63,27 @@ class LineStress:
     sweep: Callable[[Array, float], Array]
     rest: Callable[[Array, float], Array]
     breaks: Callable[[float], Breaks]
+
+
+class RodStress:
+    """What an effect without an input adds to the stress at single sections of a rod, by its name; a
+    subclass says what in `stress`.
+    """
+
+    name = ""
+
+    def __init__(self, rod: str) -> None:
+        self.rod = rod
+
+    def breaks(self, length: float) -> Breaks:
+        """Return nothing: the data of the rod break where they do."""
+        return Breaks()
+
+    def line_wrench(
+        self, s: float, g: Array, strain: Array, twist: Array, u: Any
+    ) -> tuple[Array, Array, Array]:
+        """Return no wrench."""
+        return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pliant.model.breaks import Breaks
 from pliant.model.checks import Array
 from pliant.model.drawing import Placed, Primitive, rod_mark
 from pliant.model.fields import holds
 from pliant.model.places import OnRod
+from pliant.model.pointwise import RodStress
 from pliant.model.registry import Effect
 
 if TYPE_CHECKING:
@@ -61,28 +61,17 @@ class SectionUpdate(Effect):
         return (SectionStress(self.part, rod.stiffness, rod.natural_strain),)
 
 
-class SectionStress:
+class SectionStress(RodStress):
     """What the update adds to the linear law at one section, for strong forms.
 
-    rod : its name.  stiffness, natural : (6,) at an arclength.
+    stiffness, natural : (6,) at an arclength.
     """
-
-    name = ""
 
     def __init__(
         self, rod: str, stiffness: Callable[[float], Array], natural: Callable[[float], Array]
     ) -> None:
-        self.rod, self._stiffness, self._natural = rod, stiffness, natural
-
-    def breaks(self, length: float) -> Breaks:
-        """Return nothing: the data of the rod break where they do."""
-        return Breaks()
-
-    def line_wrench(
-        self, s: float, g: Array, strain: Array, twist: Array, u: Any
-    ) -> tuple[Array, Array, Array]:
-        """Return no wrench."""
-        return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
+        super().__init__(rod)
+        self._stiffness, self._natural = stiffness, natural
 
     @np.errstate(all="ignore")  # a solve that diverges asks at any strain
     def stress(

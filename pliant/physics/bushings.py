@@ -31,7 +31,7 @@ class BushingTerm(TwoFrameTerm):
         given = self.bushing
         if given.to is None:
             self._fixed[0] = self.frames(tree.rest)[1]
-        self.rule = np.zeros((6, 6))
+        self.rule = np.zeros((7, 6))
         self.rule[5] = given.power
         initial = self.strain(tree.rest)
         for k, name in enumerate(DIRECTIONS):

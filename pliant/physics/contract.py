@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pliant.engine.program import run
 from pliant.model import DescriptionError
 from pliant.model.checks import as_array
+from pliant.physics.between import set_middle
 from pliant.physics.own_law import Law, Shapes
 from pliant.physics.symbolic import Symbols, own_formula
 from pliant.rods.contract import Array, Ints
@@ -87,6 +89,20 @@ class Step:
     z: Array
     tangent: Tangent | None = None
     memory: Array = field(default_factory=lambda: np.zeros(0))
+    _middles: dict[tuple[int, int], tuple[Array, Array]] = field(default_factory=dict)
+
+    def middle(self, i: int, station: int) -> tuple[Array, Array]:
+        """The frame (4, 4) of a station of part i in the middle of the step, at its start in an
+        explicit one, and the shares (2, 6, 6) of both ends of the step in it, see `between`.
+
+        What acts there shares them.
+        """
+        key = (i, station)
+        if key not in self._middles:
+            self._middles[key] = np.zeros((4, 4)), np.zeros((2, 6, 6))
+            ends = (self.a.parts[i].g, self.b.parts[i].g)
+            run(set_middle, *ends, station, self.implicit, *self._middles[key])
+        return self._middles[key]
 
 
 @dataclass

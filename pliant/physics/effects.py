@@ -35,6 +35,7 @@ BUILT_IN = (
     "joint_drives",
     "elasticity",
     "section_updates",
+    "strain_dampers",
     "tubes",
     "force_fields",
     "viscosity",

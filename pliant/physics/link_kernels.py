@@ -26,27 +26,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import inner, kernel
+from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
-from pliant.lie.leaves import add_hat
-from pliant.lie.se3_kernels import (
-    Ad_inverse_array,
-    ad_array,
-    dexp_inverse_array,
-    exp_pose_array,
-    multiply_array,
-    relative_array,
-    second_array,
+from pliant.lie.se3_kernels import inverse_map
+from pliant.lie.tuples import (
+    add,
+    apply,
+    cross,
+    dot,
+    multiply,
+    read_block,
+    read_vector,
+    transpose,
+    write_block,
+    write_symmetric,
+    write_vector,
 )
 from pliant.physics.frame_gap import set_curvature, set_gap
 from pliant.physics.rope_law import counted, damper
+from pliant.physics.section_updates import add_update
 
 _FOLDED = 2.0
 """Angle between the end frames from which on a link may be bent by more than half a turn, rad."""
 _POINT = 1e-300
 """Distance of two ends below which a link has no direction, m."""
-_TURNED = 1e-4
-"""Turn in a step below which the tangent of a quarter of it is that quarter, rad."""
 _CLOSE = 1e-9
 """Change of a strain measure below which a secant is a tangent."""
 
@@ -55,17 +58,47 @@ LINK = np.zeros(0, dtype=np.int64)
 """What stands for the rows that a bushing uses where there is a link, which uses all."""
 
 
+@leaf
+def _between(ga, gb, Q):  # type: ignore[no-untyped-def]
+    """The turn R and the position p of h = ha^-1 hb."""
+    Rt = transpose(multiply(read_block(ga), read_block(Q[0])))
+    R = multiply(Rt, multiply(read_block(gb), read_block(Q[1])))
+    way = (gb[0, 3] - ga[0, 3], gb[1, 3] - ga[1, 3], gb[2, 3] - ga[2, 3])
+    return R, apply(Rt, way)
+
+
 @inner
-def _measure(used, g, Q, c, x, T, B):  # type: ignore[no-untyped-def]
-    """Write the measure x (6,) of a link, or of a bushing if used (r,) rows are given, and its
-    derivative T (6, 12) in the twists of the frames g (2, 4, 4); of a link also B, see `_measure_link`.
+def _logarithm(R, p, half):  # type: ignore[no-untyped-def]
+    """The measure (k, v) = log h of a link, beyond half a turn where it is so bent.
+
+    half : the longest chord of a link bent by half a turn, m. With the angle a of k = a n, the other
+    logarithm has the angle a - 2 pi about the same axis. Seen from the frame halfway, the chord is
+    n (n.v) + s v', with v' the part of v across n and s = sin(a/2) / (a/2); for the other one it is
+    turned by half a turn about n, n (n.v) - s v'. A link points from one end to the other: where v'
+    leads backwards and the chord is as short as such a bend makes it, the other one is meant. The chord
+    stays, so that v' becomes -(2 pi - a) / a v'.
     """
-    if used.shape[0] == 0:
-        _measure_link(g, Q, c[0], x, T, B)
-        return
+    k, v, angle = inverse_map(op.EXP, R, p)
+    if angle < _FOLDED:
+        return k, v
+    n = (k[0] / angle, k[1] / angle, k[2] / angle)
+    along = dot(n, v)
+    s = np.sin(0.5 * angle) / (0.5 * angle)
+    chord = s * s * dot(v, v) + (1.0 - s * s) * along * along
+    if v[2] - n[2] * along >= 0.0 or chord > half * half:
+        return k, v
+    turn = (angle - 2.0 * np.pi) / angle
+    return (turn * k[0], turn * k[1], turn * k[2]), add((1.0 - turn) * along, n, turn, v)
+
+
+@inner
+def _set_bushing(used, ga, gb, x, T):  # type: ignore[no-untyped-def]
+    """Write the measure x (6,) of a bushing with rows `used` (r,), and its derivative T (6, 12) in the
+    twists of the frames ga and gb (4, 4).
+    """
     r = used.shape[0]
     gap, slopes = np.empty(r), np.empty((r, 12))
-    set_gap(g[0], g[1], used, gap, slopes)
+    set_gap(ga, gb, used, gap, slopes)
     for i in range(6):
         x[i] = 0.0
         for j in range(12):
@@ -76,73 +109,60 @@ def _measure(used, g, Q, c, x, T, B):  # type: ignore[no-untyped-def]
             T[used[i], j] = slopes[i, j]
 
 
-@inner
-def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
-    """Columns of T (n, 12) from `first` on: from twists of h = g Q to twists of g."""
-    for r in range(T.shape[0]):
-        for at in (first, first + 3):
-            a, b, c = T[r, at], T[r, at + 1], T[r, at + 2]
-            for j in range(3):
-                T[r, at + j] = Q[j, 0] * a + Q[j, 1] * b + Q[j, 2] * c
+@leaf
+def _inverse_tangent(k, v):  # type: ignore[no-untyped-def]
+    """The blocks F and G of D = dexp^-1 = [[F, 0], [G, F]] at a twist (k, v)."""
+    i, s, q, i1, s1, q1 = op.coefficients(op.DEXP_INVERSE, dot(k, k))
+    return op.operator(i, s, q, k), op.operator_derivative(s, q, i1, s1, q1, k, v)
+
+
+@leaf
+def _carried(R, p, Q):  # type: ignore[no-untyped-def]
+    """The blocks E and N of Ad(h^-1) = [[E, 0], [N, E]], in the twist of the frame ga."""
+    E = multiply(transpose(R), transpose(read_block(Q[0])))
+    return E, multiply(transpose(R), multiply(_hat(p, -1.0), transpose(read_block(Q[0]))))
+
+
+@leaf
+def _hat(p, scale):  # type: ignore[no-untyped-def]
+    """The matrix scale p^."""
+    x, y, z = scale * p[0], scale * p[1], scale * p[2]
+    return 0.0, -z, y, z, 0.0, -x, -y, x, 0.0
+
+
+@leaf
+def _sum(a, A, b, B):  # type: ignore[no-untyped-def]
+    """The matrix a A + b B."""
+    return (
+        a * A[0] + b * B[0], a * A[1] + b * B[1], a * A[2] + b * B[2],
+        a * A[3] + b * B[3], a * A[4] + b * B[4], a * A[5] + b * B[5],
+        a * A[6] + b * B[6], a * A[7] + b * B[7], a * A[8] + b * B[8],
+    )  # fmt: skip
+
+
+@leaf
+def _write_dual_at(T, column, A, B):  # type: ignore[no-untyped-def]
+    """Write [[A, 0], [B, A]] to the six columns of T (6, 12) from `column` on."""
+    write_block(T, 0, column, A)
+    write_block(T, 0, column + 3, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    write_block(T, 3, column, B)
+    write_block(T, 3, column + 3, A)
 
 
 @inner
-def _unfold(x, half):  # type: ignore[no-untyped-def]
-    """Replace x (6,) = log h = (a n, v) by the logarithm beyond half a turn where a link is so bent.
-
-    half : the longest chord of a link bent by half a turn, m. The other logarithm has the angle
-    a - 2 pi about the same axis n. Seen from the frame halfway, the chord is n (n.v) + s v', with v'
-    the part of v across n and s = sin(a/2) / (a/2); for the other one it is turned by half a turn
-    about n, n (n.v) - s v'. A link points from one end to the other: where v' leads backwards and the
-    chord is as short as such a bend makes it, the other one is meant. The chord stays, so that v'
-    becomes -(2 pi - a) / a v'.
-    """
-    angle = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
-    if angle < _FOLDED:
-        return
-    n0, n1, n2 = x[0] / angle, x[1] / angle, x[2] / angle
-    along = n0 * x[3] + n1 * x[4] + n2 * x[5]
-    s = np.sin(0.5 * angle) / (0.5 * angle)
-    chord = s * s * (x[3] * x[3] + x[4] * x[4] + x[5] * x[5]) + (1.0 - s * s) * along * along
-    if x[5] - n2 * along >= 0.0 or chord > half * half:
-        return
-    turn = (angle - 2.0 * np.pi) / angle
-    for i in range(3):
-        x[i] *= turn
-    x[3] = n0 * along + turn * (x[3] - n0 * along)
-    x[4] = n1 * along + turn * (x[4] - n1 * along)
-    x[5] = n2 * along + turn * (x[5] - n2 * along)
-
-
-@inner
-def _measure_link(g, Q, half, x, T, B):  # type: ignore[no-untyped-def]
-    """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
-    B (6, 12) of Ad(h^-1) ya and of yb in them.
-    """
-    poses, operators = np.empty((3, 4, 4)), np.empty((2, 6, 6))
-    ha, hb, h = poses[0], poses[1], poses[2]
-    A, D = operators[0], operators[1]
-    multiply_array(g[0], Q[0], ha)
-    multiply_array(g[1], Q[1], hb)
-    relative_array(op.EXP, ha, hb, x)
-    _unfold(x, half)
-    exp_pose_array(x, h)
-    Ad_inverse_array(h, A)
-    dexp_inverse_array(x, D)
-    for i in range(6):
-        for j in range(6):
-            B[i, j] = A[i, j]
-            B[i, 6 + j] = 1.0 if i == j else 0.0
-    _turn_columns(B, 0, Q[0])
-    _turn_columns(B, 6, Q[1])
-    for i in range(6):
-        for j in range(12):
-            T[i, j] = 0.0
-        for k in range(6):
-            for j in range(6):
-                T[i, j] -= D[i, k] * B[k, j]
-            for j in range(6, 12):
-                T[i, j] += D[i, k] * B[k, j]
+def _set_link(ga, gb, Q, half, x, T):  # type: ignore[no-untyped-def]
+    """Write the measure x (6,) of a link and its derivative T (6, 12) in the twists of its frames."""
+    R, p = _between(ga, gb, Q)
+    k, v = _logarithm(R, p, half)
+    write_vector(x, 0, k)
+    write_vector(x, 3, v)
+    F, G = _inverse_tangent(k, v)
+    E, N = _carried(R, p, Q)
+    _write_dual_at(
+        T, 0, _sum(-1.0, multiply(F, E), 0.0, F), _sum(-1.0, multiply(G, E), -1.0, multiply(F, N))
+    )
+    Qt = transpose(read_block(Q[1]))
+    _write_dual_at(T, 6, multiply(F, Qt), multiply(G, Qt))
 
 
 @inner
@@ -181,91 +201,113 @@ def _stretch(x, c):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _set_measured(used, g, Q, c, e):  # type: ignore[no-untyped-def]
-    """Write the strain e (6,) at the frames g (2, 4, 4) without any derivative."""
+def _set_measured(used, ga, gb, Q, c, e):  # type: ignore[no-untyped-def]
+    """Write the strain e (6,) at the frames ga and gb (4, 4) without any derivative."""
     if used.shape[0] == 0:
-        poses = np.empty((2, 4, 4))
-        multiply_array(g[0], Q[0], poses[0])
-        multiply_array(g[1], Q[1], poses[1])
-        relative_array(op.EXP, poses[0], poses[1], e)
-        _unfold(e, c[0])
+        R, p = _between(ga, gb, Q)
+        k, v = _logarithm(R, p, c[0])
+        write_vector(e, 0, k)
+        write_vector(e, 3, v)
         e[5] = _stretch(e, c)
         return
-    x, T, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12))
-    _measure(used, g, Q, c, x, T, U)
+    T = np.empty((6, 12))
+    _set_bushing(used, ga, gb, e, T)
+    e[5] = _stretch(e, c)
+
+
+@inner
+def _measure(used, ga, gb, Q, c, x, T, e, U):  # type: ignore[no-untyped-def]
+    """Write the measure x (6,) of a link, or of a bushing if used (r,) rows are given, its derivative
+    T (6, 12) in the twists of the frames ga and gb (4, 4), and both for the strain, e and U.
+    """
+    if used.shape[0] == 0:
+        _set_link(ga, gb, Q, c[0], x, T)
+    else:
+        _set_bushing(used, ga, gb, x, T)
     _set_strain(x, T, c, e, U)
 
 
 @inner
-def _add_curvature(used, g, x, T, B, c, stress, H):  # type: ignore[no-untyped-def]
-    """H (12, 12) += second derivative of stress . e in the charts of frames g (2, 4, 4)."""
-    f = np.empty(6)
+def _add_curvature(used, ga, gb, Q, x, T, c, stress, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += second derivative of stress . e in the charts of frames ga, gb (4, 4)."""
     if used.shape[0] > 0:
         force, bent = np.empty(used.shape[0]), np.empty((12, 12))
         for i in range(used.shape[0]):
             force[i] = stress[used[i]]
-        set_curvature(g[0], g[1], used, force, bent)
+        set_curvature(ga, gb, used, force, bent)
         for a in range(12):
             for b in range(12):
                 H[a, b] += bent[a, b]
         return
-    n, W = np.empty(3), np.empty((6, 6))
-    _set_stretch_slope(x, c, n)
-    for i in range(3):
-        f[i], f[3 + i] = stress[i], stress[3 + i] + stress[5] * n[i]
-    f[5] -= stress[5]
+    W = np.empty((6, 6))
+    k, v = read_vector(x, 0), read_vector(x, 3)
+    um, un = _meant(x, c, stress)
+    F, G = _inverse_tangent(k, v)
+    Ft = transpose(F)
+    dm, dn = add(1.0, apply(Ft, um), 1.0, apply(transpose(G), un)), apply(Ft, un)
+    upper, mixed = op.second_blocks(op.DEXP, k, v, dm, dn)
+    write_symmetric(W, 0, 0, (-upper[0], -upper[1], -upper[2], -upper[3], -upper[4], -upper[5]))
+    mixed = (-mixed[0], -mixed[1], -mixed[2], -mixed[3], -mixed[4], -mixed[5])
+    write_symmetric(W, 0, 3, mixed)
+    write_symmetric(W, 3, 0, mixed)
     arc = max(_arc(x), _POINT)
-    for i in range(6):
-        for j in range(6):
-            W[i, j] = 0.0
     for i in range(3, 6):
-        W[i, i] = stress[5] * (c[5] / arc + (c[i] if i < 5 else 0.0))
         for j in range(3, 6):
-            W[i, j] -= stress[5] * c[5] / (arc * arc * arc) * x[i] * x[j]
-    _add_log_curvature(x, T, B, f, W, H)
+            W[i, j] = -stress[5] * c[5] / (arc * arc * arc) * x[i] * x[j]
+        W[i, i] += stress[5] * (c[5] / arc + (c[i] if i < 5 else 0.0))
+    row = np.empty(12)
+    for i in range(6):
+        for b in range(12):
+            row[b] = 0.0
+        for j in range(6):
+            w = W[i, j]
+            for b in range(12):
+                row[b] += w * T[j, b]
+        for a in range(12):
+            t = T[i, a]
+            for b in range(12):
+                H[a, b] += t * row[b]
+    _add_bracket(ga, gb, Q, dm, dn, H)
 
 
 @inner
-def _add_log_curvature(x, T, B, stress, W, H):  # type: ignore[no-untyped-def]
-    """H (12, 12) += second derivative of stress . x in the charts ga exp, gb exp, and T^T W T."""
-    D, M, d, ad = np.empty((6, 6)), np.empty((6, 6)), np.zeros(6), np.empty((6, 6))
-    dexp_inverse_array(x, D)
-    for i in range(6):
-        for j in range(6):
-            d[j] += D[i, j] * stress[i]
-    second_array(op.DEXP, x, d, M)
-    row = np.empty(12)
-    for i in range(6):
-        for j in range(12):
-            row[j] = 0.0
-        for k in range(6):
-            w = W[i, k] - M[i, k]
-            for j in range(12):
-                row[j] += w * T[k, j]
-        for a in range(12):
-            for b in range(12):
-                H[a, b] += T[i, a] * row[b]
-    # d.[yb, z] with yb the last and z the first six columns of B: half of it, and its mirror image
-    column = np.empty(6)
-    for b in range(6):
-        for i in range(6):
-            column[i] = B[i, 6 + b]
-        ad_array(column, ad)
-        for k in range(6):
-            v = 0.0
-            for i in range(6):
-                v += 0.5 * d[i] * ad[i, k]
-            for a in range(6):
-                H[6 + b, a] += v * B[k, a]
-                H[a, 6 + b] += v * B[k, a]
+def _add_bracket(ga, gb, Q, dm, dn, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += half of d.[yb, Ad(h^-1) ya] and its mirror image, d = (dm, dn)."""
+    R, p = _between(ga, gb, Q)
+    E, N = _carried(R, p, Q)
+    Qb = read_block(Q[1])
+    low = multiply(Qb, multiply(_hat(dn, -0.5), E))
+    both = _sum(1.0, multiply(_hat(dm, -0.5), E), 1.0, multiply(_hat(dn, -0.5), N))
+    up = multiply(Qb, both)
+    for i in range(3):
+        for j in range(3):
+            H[6 + i, j] += up[3 * i + j]
+            H[j, 6 + i] += up[3 * i + j]
+            H[6 + i, 3 + j] += low[3 * i + j]
+            H[3 + j, 6 + i] += low[3 * i + j]
+            H[9 + i, j] += low[3 * i + j]
+            H[j, 9 + i] += low[3 * i + j]
+
+
+@leaf
+def _meant(x, c, stress):  # type: ignore[no-untyped-def]
+    """The stress on the measure x (6,), moment and force, that a stress (6,) on the strain is."""
+    f, scale = stress[5], c[5] / max(_arc(x), _POINT)
+    force = (
+        stress[3] + f * (scale + c[3]) * x[3],
+        stress[4] + f * (scale + c[4]) * x[4],
+        f * (scale * x[5] + 1.0 - c[5]),
+    )
+    return read_vector(stress, 0), force
 
 
 @inner
 def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-untyped-def]
     """Write the stress (6,) and its derivative slope (6,) in the strain at b; returns the power lost.
 
-    rule (6, 6) : stiffness and damping of the strain, its value without stress, kind of each row, the
-    coefficients c, of which those of shear count, and the power of the rate in the damping.
+    rule (7, 6) : stiffness and damping of the strain, its value without stress, kind of each row, the
+    coefficients c, of which those of shear count, the power of the rate in the damping, and 1 in its
+    last row for a section that follows the stretch, by `_add_update`.
     At one configuration (h = 0) rates (6,) and their derivative `speed` in the strain; in a step of h
     seconds the secant of the potential between xa and xb.
     """
@@ -294,48 +336,6 @@ def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-un
     return lost
 
 
-@inner
-def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
-    """Write the frame gm in the middle of a step and its shares Aa, Ab to A (2, 6, 6), see `between`.
-
-    first : True for gm = ga, which all of ga and nothing of gb moves. As functions of z = ad(xi) the
-    shares are 1 / (1 + exp(z/2)) and 1 / (1 + exp(-z/2)), so that Aa = 1 - Ab. With the pose (R, p) of
-    exp(xi/2) and the turn phi n of xi,
-
-        Ab = [[a, 0], [w^, a]],   a = 1 / (1 + R^T) = (1 + tan(phi/4) n^) / 2,
-        w = det(a) (1 + R^T) p,   det(a) = (1 + tan(phi/4)^2) / 8,   1 - a = a^T.
-    """
-    if first:
-        for i in range(4):
-            for j in range(4):
-                gm[i, j] = ga[i, j]
-        for i in range(6):
-            for j in range(6):
-                A[0, i, j], A[1, i, j] = (1.0 if i == j else 0.0), 0.0
-        return
-    x, h = np.empty(6), np.empty((4, 4))
-    angle = relative_array(op.EXP, ga, gb, x)
-    for i in range(6):
-        x[i] *= 0.5
-    exp_pose_array(x, h)
-    multiply_array(ga, h, gm)
-    share = np.tan(0.25 * angle) / angle if angle > _TURNED else 0.25
-    t0, t1, t2 = 2.0 * share * x[0], 2.0 * share * x[1], 2.0 * share * x[2]
-    det = 0.125 * (1.0 + t0 * t0 + t1 * t1 + t2 * t2)
-    for i in range(3):
-        x[i] = det * (h[i, 3] + h[0, i] * h[0, 3] + h[1, i] * h[1, 3] + h[2, i] * h[2, 3])
-    for end in range(2):
-        sign = 2.0 * end - 1.0
-        for i in range(3):
-            for j in range(3):
-                A[end, i, 3 + j] = 0.0
-                A[end, i, j] = A[end, 3 + i, 3 + j] = 0.5 if i == j else 0.0
-                A[end, 3 + i, j] = 0.0
-        for at in (0, 3):
-            add_hat(A[end], at, at, t0, t1, t2, 0.5 * sign)
-        add_hat(A[end], 3, 0, x[0], x[1], x[2], sign)
-
-
 @kernel
 def take_frame(g, station, frame):  # type: ignore[no-untyped-def]
     """frame (4, 4) = that of a station of g (F, 4, 4)."""
@@ -354,7 +354,7 @@ def take_twist(eta, station, twist):  # type: ignore[no-untyped-def]
 @kernel
 def set_strain(used, g, Q, c, e):  # type: ignore[no-untyped-def]
     """Write the strain e (6,) of a link with frames g (2, 4, 4), rad and m over its whole length."""
-    _set_measured(used, g, Q, c, e)
+    _set_measured(used, g[0], g[1], Q, c, e)
 
 
 @kernel
@@ -364,23 +364,51 @@ def set_gradient(used, g, Q, rule, twists, speed, tangent, p, H):  # type: ignor
 
     twists (2, 6) : of the frames.  speed : derivative of the rates in the configuration, 1/s.
     """
-    x, T, B, rates = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.zeros(6)
-    e, U, stress, slope = np.empty(6), np.empty((6, 12)), np.empty(6), np.empty(6)
-    _measure(used, g, Q, rule[4], x, T, B)
-    _set_strain(x, T, rule[4], e, U)
+    vectors, slopes, c = np.zeros((5, 6)), np.empty((2, 6, 12)), rule[4]
+    x, e, rates, stress, slope = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
+    T, U = slopes[0], slopes[1]
+    _measure(used, g[0], g[1], Q, c, x, T, e, U)
     _set_rates(U, twists, rates)
     _stress(rule, e, e, rates, speed, 0.0, stress, slope)
+    full = np.zeros((6, 6))
+    if rule[6, 0] != 0.0:
+        _add_update(rule, e, e, stress, full)
     _set_pull(U, stress, p)
     if not tangent:
         return
+    S = np.empty((6, 12))
+    _set_stress_slopes(slope, 1.0, full, U, S)
     for a in range(12):
         for b in range(12):
             H[a, b] = 0.0
         for i in range(6):
-            s = U[i, a] * slope[i]
+            s = U[i, a]
             for b in range(12):
-                H[a, b] += s * U[i, b]
-    _add_curvature(used, g, x, T, B, rule[4], stress, H)
+                H[a, b] += s * S[i, b]
+    _add_curvature(used, g[0], g[1], Q, x, T, c, stress, H)
+
+
+@inner
+def _add_update(rule, ea, eb, stress, full):  # type: ignore[no-untyped-def]
+    """Add to the stress (6,) what the section gives by the mean of the strains ea and eb (6,), beyond
+    the linear law, and to full (6, 6) its derivative in that mean.
+    """
+    one, ends = (1, 6), (ea.reshape((1, 6)), eb.reshape((1, 6)))
+    law = (np.ones(one), rule[0:1], rule[2:3])
+    add_update(*law, *ends, 1.0, 1.0, stress.reshape(one), full.reshape((1, 6, 6)))
+
+
+@inner
+def _set_stress_slopes(slope, share, full, U, S):  # type: ignore[no-untyped-def]
+    """S (6, 12) = (diag(slope) + share full) U of a derivative U (6, 12) of the strain."""
+    for i in range(6):
+        for b in range(12):
+            S[i, b] = slope[i] * U[i, b]
+        for j in range(6):
+            f = share * full[i, j]
+            if f != 0.0:
+                for b in range(12):
+                    S[i, b] += f * U[j, b]
 
 
 @inner
@@ -393,60 +421,94 @@ def _set_rates(T, twists, rates):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  # type: ignore[no-untyped-def]
-    """Write the impulses (2, 6) that leave the frames ga and arrive at gb (2, 4, 4) in a step of h
-    seconds and, with a tangent, the derivative H (12, 12) of what leaves in the frames gb.
+def add_impulses(used, first, second, Q, rule, h, implicit, p, pb, far_p, far_pb):  # type: ignore[no-untyped-def]
+    """Add the impulses that leave, p (F, 6), and arrive, pb (F, 6), at the stations of both ends in a
+    step of h seconds.
 
-    The stress is the secant between both measures, its directions are those of the frames in the middle
-    of the step; in an explicit step both are those of its start, but for the damping.
+    first, second : of both ends the station; the frames (F, 4, 4) at the start and at the end of the
+    step; the frame (4, 4) in its middle and the shares (2, 6, 6) of its ends there, see `between`. The
+    stress is the secant between both measures, its directions are those of the frames in the middle of
+    the step; in an explicit step both are those of its start, but for the damping.
     """
-    vectors, slopes, c = np.empty((6, 6)), np.empty((4, 6, 12)), rule[4]
+    vectors, pull, c = np.empty((5, 6)), np.empty((2, 6)), rule[4]
+    full = np.zeros((6, 6))
+    ea, eb, rates, stress, slope = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
+    i, ga, gb, gm, A = first
+    j, far_ga, far_gb, far_gm, B = second
+    _set_measured(used, ga[i], far_ga[j], Q, c, ea)
+    _set_measured(used, gb[i], far_gb[j], Q, c, eb)
+    _set_step_stress(rule, ea, eb, h, implicit, rates, stress, slope, full)
+    _pull(used, gm, far_gm, Q, c, stress, pull)
+    _share(h, A, pull[0], p[i], pb[i])
+    _share(h, B, pull[1], far_p[j], far_pb[j])
+
+
+@kernel
+def add_sloped_impulses(  # type: ignore[no-untyped-def]
+    used, first, second, Q, rule, h, implicit, p, pb, k, far_p, far_pb, far_k, H
+):
+    """`add_impulses`, and the derivatives of what leaves: H (12, 12) in the frames of both ends at the
+    end of the step, whose diagonal blocks are added to k (F, 6, 6).
+    """
+    vectors, slopes, c = np.empty((6, 6)), np.empty((3, 6, 12)), rule[4]
     x, ea, eb, rates = vectors[0], vectors[1], vectors[2], vectors[3]
     stress, slope = vectors[4], vectors[5]
-    T, U, Ub, B = slopes[0], slopes[1], slopes[2], slopes[3]
-    A, middles, pull = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4)), np.empty((2, 6))
-    _set_measured(used, ga, Q, c, ea)
-    if tangent:
-        _measure(used, gb, Q, c, x, T, B)
-        _set_strain(x, T, c, eb, Ub)
-    else:
-        _set_measured(used, gb, Q, c, eb)
+    T, U, Ub, bent, pull = slopes[0], slopes[1], slopes[2], np.zeros((12, 12)), np.empty((2, 6))
+    full = np.zeros((6, 6))
+    i, ga, gb, gm, A = first
+    j, far_ga, far_gb, far_gm, B = second
+    _set_measured(used, ga[i], far_ga[j], Q, c, ea)
+    _measure(used, gb[i], far_gb[j], Q, c, x, T, eb, Ub)
+    _set_step_stress(rule, ea, eb, h, implicit, rates, stress, slope, full)
+    _measure(used, gm, far_gm, Q, c, x, T, ea, U)
+    _set_pull(U, stress, pull)
+    _share(h, A, pull[0], p[i], pb[i])
+    _share(h, B, pull[1], far_p[j], far_pb[j])
+    if implicit:
+        _add_curvature(used, gm, far_gm, Q, x, T, c, stress, bent)
+    _set_stress_slopes(slope, 0.5, full, Ub, T)
+    _set_moved(h, A, B, bent, U, T, H)
+    for a in range(6):
+        for b in range(6):
+            k[i, a, b] += H[a, b]
+            far_k[j, a, b] += H[6 + a, 6 + b]
+
+
+@inner
+def _set_step_stress(rule, ea, eb, h, implicit, rates, stress, slope, full):  # type: ignore[no-untyped-def]
+    """Write the stress (6,) of a step of h seconds between strains ea and eb (6,), and its slope; of an
+    updated section full (6, 6) as well, which is zero.
+    """
     for i in range(6):
         rates[i] = (eb[i] - ea[i]) / h
     if implicit:
         _stress(rule, ea, eb, rates, 0.0, h, stress, slope)
-    else:
-        _stress(rule, ea, ea, rates, 1.0 / h, 0.0, stress, slope)
-        for i in range(6):
-            slope[i] = damper(rule[1, i], rule[5, i], rates[i])[1] / h
-    for end in range(2):
-        _middle(ga[end], gb[end], middles[end], A[end], not implicit)
-    if tangent:
-        _measure(used, middles, Q, c, x, T, B)
-        _set_strain(x, T, c, ea, U)
-        _set_pull(U, stress, pull)
-    else:
-        _pull(used, middles, Q, c, stress, pull)
-    for end in range(2):
-        for j in range(6):
-            leaving[end, j], arriving[end, j] = 0.0, 0.0
-            for k in range(6):
-                leaving[end, j] += h * A[end, 0, k, j] * pull[end, k]
-                arriving[end, j] -= h * A[end, 1, k, j] * pull[end, k]
-    if not tangent:
+        if rule[6, 0] != 0.0:
+            _add_update(rule, ea, eb, stress, full)
         return
-    bent = np.zeros((12, 12))
-    if implicit:
-        _add_curvature(used, middles, x, T, B, c, stress, bent)
-    _set_moved(h, A, bent, U, slope, Ub, H)
+    _stress(rule, ea, ea, rates, 1.0 / h, 0.0, stress, slope)
+    for i in range(6):
+        slope[i] = damper(rule[1, i], rule[5, i], rates[i])[1] / h
+    if rule[6, 0] != 0.0:
+        _add_update(rule, ea, ea, stress, np.empty((6, 6)))
 
 
 @inner
-def _set_moved(h, A, bent, U, slope, Ub, H):  # type: ignore[no-untyped-def]
+def _share(h, A, pull, leaving, arriving):  # type: ignore[no-untyped-def]
+    """Add what a gradient pull (6,) in the middle of a step of h seconds is at both of its ends."""
+    for k in range(6):
+        p = h * pull[k]
+        for j in range(6):
+            leaving[j] += A[0, k, j] * p
+            arriving[j] -= A[1, k, j] * p
+
+
+@inner
+def _set_moved(h, A, B, bent, U, S, H):  # type: ignore[no-untyped-def]
     """Write H (12, 12), the derivative in the frames gb of what leaves the frames ga.
 
-    A (2, 2, 6, 6) : shares of both ends.  bent (12, 12) : curvature in the middle.  U, Ub (6, 12) :
-    derivatives of the strain in the middle and at gb.  slope (6,) : of the stress.
+    A, B (2, 6, 6) : shares of both ends of the step.  bent (12, 12) : curvature in the middle.
+    U (6, 12) : derivative of the strain in the middle.  S (6, 12) : of the stress in the frames gb.
     """
     row = np.empty(12)
     for a in range(12):
@@ -456,17 +518,18 @@ def _set_moved(h, A, bent, U, slope, Ub, H):  # type: ignore[no-untyped-def]
         for b in range(12):
             row[b] = 0.0
         for k in range(6):
-            s = U[k, a] * slope[k]
+            s = U[k, a]
             for b in range(12):
-                row[b] += s * Ub[k, b]
+                row[b] += s * S[k, b]
+            s, t = bent[a, k], bent[a, 6 + k]
             for b in range(6):
-                row[b] += bent[a, k] * A[0, 1, k, b]
-                row[6 + b] += bent[a, 6 + k] * A[1, 1, k, b]
-        end = a // 6
+                row[b] += s * A[1, k, b]
+                row[6 + b] += t * B[1, k, b]
+        first = 0 if a < 6 else 6
         for i in range(6):
-            s = h * A[end, 0, a % 6, i]
+            s = h * (A[0, a, i] if a < 6 else B[0, a - 6, i])
             for b in range(12):
-                H[6 * end + i, b] += s * row[b]
+                H[first + i, b] += s * row[b]
 
 
 @inner
@@ -480,38 +543,29 @@ def _set_pull(U, stress, p):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _pull(used, g, Q, c, stress, p):  # type: ignore[no-untyped-def]
-    """Write the gradients p (2, 6) at frames g (2, 4, 4) that a stress (6,) makes."""
-    x, f, n = np.empty(6), np.empty(6), np.empty(3)
+def _pull(used, ga, gb, Q, c, stress, p):  # type: ignore[no-untyped-def]
+    """Write the gradients p (2, 6) at frames ga, gb (4, 4) that a stress (6,) makes."""
+    x = np.empty(6)
     if used.shape[0] > 0:
-        T, B = np.empty((6, 12)), np.empty((6, 12))
-        _measure(used, g, Q, c, x, T, B)
+        T = np.empty((6, 12))
+        _set_bushing(used, ga, gb, x, T)
         _set_pull(T, stress, p)
         return
-    poses, A = np.empty((3, 4, 4)), np.empty((6, 6))
-    multiply_array(g[0], Q[0], poses[0])
-    multiply_array(g[1], Q[1], poses[1])
-    relative_array(op.EXP, poses[0], poses[1], x)
-    _unfold(x, c[0])
-    exp_pose_array(x, poses[2])
-    _set_stretch_slope(x, c, n)
-    for i in range(3):
-        f[i], f[3 + i] = stress[i], stress[3 + i] + stress[5] * n[i]
-    f[5] -= stress[5]
-    dexp_inverse_array(x, A)
-    for j in range(6):
-        x[j] = 0.0
-        for i in range(6):
-            x[j] += A[i, j] * f[i]
-    Ad_inverse_array(poses[2], A)
-    for j in range(6):
-        f[j] = 0.0
-        for i in range(6):
-            f[j] -= A[i, j] * x[i]
-    for at in (0, 3):
-        for j in range(3):
-            p[0, at + j] = Q[0, j, 0] * f[at] + Q[0, j, 1] * f[at + 1] + Q[0, j, 2] * f[at + 2]
-            p[1, at + j] = Q[1, j, 0] * x[at] + Q[1, j, 1] * x[at + 1] + Q[1, j, 2] * x[at + 2]
+    R, r = _between(ga, gb, Q)
+    k, v = _logarithm(R, r, c[0])
+    write_vector(x, 0, k)
+    write_vector(x, 3, v)
+    um, un = _meant(x, c, stress)
+    F, G = _inverse_tangent(k, v)
+    Ft, Qa, Qb = transpose(F), read_block(Q[0]), read_block(Q[1])
+    dm, dn = add(1.0, apply(Ft, um), 1.0, apply(transpose(G), un)), apply(Ft, un)
+    write_vector(p[1], 0, apply(Qb, dm))
+    write_vector(p[1], 3, apply(Qb, dn))
+    far = apply(R, dn)
+    back = apply(Qa, add(1.0, apply(R, dm), 1.0, cross(r, far)))
+    write_vector(p[0], 0, (-back[0], -back[1], -back[2]))
+    back = apply(Qa, far)
+    write_vector(p[0], 3, (-back[0], -back[1], -back[2]))
 
 
 @kernel
@@ -540,12 +594,11 @@ def add_loss(used, ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-u
     or (h = 0) at the twists (2, 6) of the frames gb.
     """
     ea, eb, rates = np.empty(6), np.empty(6), np.zeros(6)
-    _set_measured(used, ga, Q, rule[4], ea)
+    _set_measured(used, ga[0], ga[1], Q, rule[4], ea)
     if h > 0.0:
-        _set_measured(used, gb, Q, rule[4], eb)
+        _set_measured(used, gb[0], gb[1], Q, rule[4], eb)
     else:
-        x, T, U, B = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-        _measure(used, gb, Q, rule[4], x, T, B)
-        _set_strain(x, T, rule[4], eb, U)
+        x, T, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12))
+        _measure(used, gb[0], gb[1], Q, rule[4], x, T, eb, U)
         _set_rates(U, twists, rates)
     out[0] += scale * _stress(rule, ea, eb, rates, 0.0, h, np.empty(6), np.empty(6))

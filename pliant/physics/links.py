@@ -49,7 +49,7 @@ class LinkTerm(TwoFrameTerm):
         whole = link.rest * length
         damping = link.damping(whole) / whole**link.power
         laws = [link.stiffness(whole) / whole, damping, rest, kinds]
-        laws += [link.lengthening(whole), np.full(6, link.power)]
+        laws += [link.lengthening(whole), np.full(6, link.power), np.full(6, float(link.updated))]
         self.rule = np.array(laws)
         self.rule[4, 0] = 2.0 / np.pi * whole
         self.needs_twists = bool(damping.any())

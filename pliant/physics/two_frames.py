@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant.engine.program import run
@@ -25,11 +27,17 @@ from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
+_NOTHING = np.zeros((2, 6, 6))
+"""Shares in the motion of a frame that is fixed in the world."""
+
+POWERS = np.array([4.0, 4.0, 4.0, 3.0, 3.0, 2.0])
+"""Powers of the stretch by which energies of an updated section fall, see `SectionUpdate`."""
+
 
 class TwoFrameTerm(KernelTerm):
     """A measure (6,) between two frames with a law for each of its rows.
 
-    A subclass sets `turns` (2, 4, 4), `rule` (6, 6) as `link_kernels` has it, `used`, and
+    A subclass sets `turns` (2, 4, 4), `rule` (7, 6) as `link_kernels` has it, `used`, and
     `needs_twists` when the tree is closed.
     """
 
@@ -37,8 +45,9 @@ class TwoFrameTerm(KernelTerm):
     used: Ints = kernels.LINK
     turns: Array
     rule: Array
-    """(6, 6): stiffness and damping of the measure, its value without stress, kind of each row, how
-    shifts across a link lengthen it, and the power of the rates in the damping."""
+    """(7, 6): stiffness and damping of the measure, its value without stress, kind of each row, how
+    shifts across a link lengthen it, the power of the rates in the damping, and whether its section
+    follows the stretch."""
 
     def attach(self, tree: Tree, ends: tuple[Frame | Array, Frame | Array]) -> None:
         """Take both ends: frames of the robot, or poses (4, 4) in the world."""
@@ -71,7 +80,12 @@ class TwoFrameTerm(KernelTerm):
             if side is not None:
                 w = work.parts[side[0]]
                 run(kernels.add_at, p, H, end, tangent, side[1], w.p, w.k)
-        if tangent and self._couple is not None:
+        if tangent:
+            self._add_between(H, work)
+
+    def _add_between(self, H: Array, work: Work) -> None:
+        """Add the derivatives H (12, 12) between both ends."""
+        if self._couple is not None:
             number, flip = self._couple
             run(kernels.add_between, H, number, int(flip), work.cross)
 
@@ -86,16 +100,26 @@ class TwoFrameTerm(KernelTerm):
         self._add(p, H, tangent, m.work)
 
     def go(self, step: Step) -> None:
-        leaving, arriving, H = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((12, 12))
-        where = (self.used, self.frames(step.a), self.frames(step.b), self.turns, self.rule)
-        tangent = step.tangent is not None
-        out = (leaving, arriving, H)
-        run(kernels.set_impulses, *where, step.h, step.implicit, tangent, *out)
-        self._add(leaving, H, tangent, step.work)
-        for end, side in enumerate(self.sides):
-            if side is not None:
-                w = step.work.parts[side[0]]
-                run(kernels.add_at, arriving, H, end, False, side[1], w.pb, w.k)
+        law = (self.turns, self.rule, step.h, step.implicit)
+        given = (self.used, self._end(step, 0), self._end(step, 1), *law)
+        sides = [None if side is None else step.work.parts[side[0]] for side in self.sides]
+        nowhere = [np.zeros(shape) for shape in ((1, 6), (1, 6), (1, 6, 6))]
+        out = [nowhere if w is None else [w.p, w.pb, w.k] for w in sides]
+        if step.tangent is None:
+            run(kernels.add_impulses, *given, *out[0][:2], *out[1][:2])
+            return
+        H = np.zeros((12, 12))
+        run(kernels.add_sloped_impulses, *given, *out[0], *out[1], H)
+        self._add_between(H, step.work)
+
+    def _end(self, step: Step, end: int) -> tuple[Any, ...]:
+        """One of both ends in a step, as `link_kernels.add_impulses` has it."""
+        side = self.sides[end]
+        if side is None:
+            fixed = self._fixed[end]
+            return 0, fixed[None], fixed[None], fixed, _NOTHING
+        i, station = side
+        return station, step.a.parts[i].g, step.b.parts[i].g, *step.middle(i, station)
 
     def symbolic(self, x: Symbols) -> None:
         """The law of each row of the measure, which is written down for itself."""
@@ -103,7 +127,7 @@ class TwoFrameTerm(KernelTerm):
         for side, fixed, turn in zip(self.sides, self._fixed, self.turns, strict=True):
             end = Place(x.math.SX(fixed[:3, :3]), x.math.SX(fixed[:3, 3]))
             ends.append(turned(end if side is None else x.station(*side), turn))
-        k, c, rest, kinds, across, power = self.rule
+        k, c, rest, kinds, across, power, _ = self.rule
         if len(self.used):
             e, rows = frame_gap(x, *ends), self.used.tolist()
         else:
@@ -112,6 +136,10 @@ class TwoFrameTerm(KernelTerm):
             arc, shift = x.math.sqrt(x.math.dot(e[3:], e[3:])), e[3:5]
             e[5] += across[5] * (arc - e[5]) + 0.5 * x.math.dot(across[3:5] * shift, shift)
         rate = x.rate(e)
+        if self.updated:
+            for row, fall in enumerate(POWERS):
+                soft = (e[5] / rest[5]) ** -fall - 1.0
+                x.store(0.5 * k[row] * soft * (e[row] - rest[row]) ** 2)
         for row in rows:
             kind = KINDS[int(kinds[row])]
             stretch, engaged = counted(x, kind, e[row] - rest[row])
@@ -149,7 +177,13 @@ class TwoFrameTerm(KernelTerm):
         stiffness, _, rest, kinds = self.rule[:4]
         e = self.strain(state) - rest
         idle = ((kinds == 1.0) & (e < 0.0)) | ((kinds == 2.0) & (e > 0.0))
-        return 0.5 * float(np.sum(stiffness * np.where(idle, 0.0, e) ** 2))
+        soft = ((e[5] + rest[5]) / rest[5]) ** -POWERS if self.updated else 1.0
+        return 0.5 * float(np.sum(stiffness * soft * np.where(idle, 0.0, e) ** 2))
+
+    @property
+    def updated(self) -> bool:
+        """Whether its section follows the stretch."""
+        return bool(self.rule[6].any())
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         if not self.needs_twists:
@@ -157,5 +191,5 @@ class TwoFrameTerm(KernelTerm):
         end = self.frames(m.state)
         start = end if m.start is None else self.frames(m.start)
         where = (self.used, start, end, self.turns, self.rule)
-        h = 0.0 if m.start is None else 2.0 * m.ahead
-        run(kernels.add_loss, *where, self._twists(m.work), h, scale, out)
+        h, moving = (0.0, m.work) if m.start is None else (2.0 * m.ahead, None)
+        run(kernels.add_loss, *where, self._twists(moving), h, scale, out)

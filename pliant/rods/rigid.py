@@ -63,7 +63,8 @@ class RigidMap(KernelMap):
         return plan
 
     def frame(self, plan: Plan, c: Configuration) -> None:
-        run(repeat_pose, c.base, plan.g)
+        if len(plan.g):
+            run(repeat_pose, c.base, plan.g)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write nothing: there are no strains."""

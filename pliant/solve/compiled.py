@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pliant.engine.collection import collection_paused
 from pliant.model import (
     Body,
     Description,
@@ -60,6 +61,7 @@ class Compiler:
             return self._kept[key]
 
 
+@collection_paused()
 def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:
     """Compile a description that no longer changes, with one formulation for each rod."""
     maps = {name: item for name, item in formulations.items() if isinstance(item, Formulation)}

@@ -514,7 +514,7 @@ class CoordinateProblem(Problem):
         stored, kinetic = [], []
         for k in rows:
             self._sampler.at(path.q[k])
-            stored.append(energy.potential(self._effects, state, quiet, loads=False))
+            stored.append(energy.potential(self._effects, state, quiet, without="loads"))
             v[...] = path.v[k]
             move()
             kinetic.append(energy_of_rates(self._tree, work))

@@ -15,17 +15,15 @@ from pliant.tree.work import Work
 
 
 def potential(
-    effects: Effects, state: State, inputs: Inputs, loads: bool = True
+    effects: Effects, state: State, inputs: Inputs, without: str = ""
 ) -> dict[str, float]:
     """Energies of a state by the columns of the terms, J; gravity is zero at the origin.
 
-    loads : whether that of loads is wanted.
+    without : the column that is left out.
     """
-    energies = {"elastic": 0.0, "gravity": 0.0}
-    if loads:
-        energies["loads"] = 0.0
+    energies = {name: 0.0 for name in ("elastic", "gravity", "loads") if name != without}
     for term in effects.terms:
-        if loads or term.column != "loads":
+        if term.column != without:
             energies[term.column] = energies.get(term.column, 0.0) + term.energy(state, inputs.u)
     return energies
 

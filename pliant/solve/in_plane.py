@@ -10,6 +10,7 @@ do inputs that change and may have parts out of the plane.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,10 +93,14 @@ class Planes:
         self.effects, self.tree, self._formulations = effects, effects.tree, formulations
         self._compiled: dict[tuple[int, ...], Flat] = {}
         self._known: dict[Any, bool] = {}
+        self._spare: deque[tuple[State, Work]] = deque()
+        """What planes are tried with."""
 
     def refill(self) -> None:
         """Take over the numbers of the robot, which were given anew."""
         self._known.clear()
+        for _, work in self._spare:
+            work.refill()
         for axes, flat in list(self._compiled.items()):
             if not flat.effects.refill(self.tree.description):
                 del self._compiled[axes]
@@ -142,7 +147,12 @@ class Planes:
         if key not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[key] = plane.stays(self.effects, state, u)
+            try:
+                spare = self._spare.pop()
+            except IndexError:  # also if another thread was faster
+                spare = State(self.tree), Work(self.tree)
+            self._known[key] = plane.stays(self.effects, state, u, *spare)
+            self._spare.append(spare)
         return self._known[key]
 
     def _flat(self, plane: _Plane) -> Flat:
@@ -217,8 +227,11 @@ class _Plane:
         """Whether rates v (total,) are in the plane."""
         return bool(np.abs(v[self.held]).max(initial=0.0) <= _OUT * np.abs(v).max(initial=0.0))
 
-    def stays(self, effects: Effects, state: State, u: Array) -> bool:
-        """Whether no effect and no inertia pushes the robot out of the plane, under inputs u (J,)."""
+    def stays(self, effects: Effects, state: State, u: Array, there: State, work: Work) -> bool:
+        """Whether no effect and no inertia pushes the robot out of the plane, under inputs u (J,).
+
+        there, work : of the robot, for configurations that are tried.
+        """
         tree, random = self.tree, np.random.default_rng(2)
         x, v, acc, z = np.zeros((4, tree.total))
         count = int(self.moved.sum())
@@ -227,7 +240,6 @@ class _Plane:
         v[self.moved], acc[self.moved] = random.uniform(-1.0, 1.0, (2, count))
         fields = self.free & ~self.moved
         z[fields] = random.uniform(-1.0, 1.0, int(fields.sum()))
-        there, work = State(tree), Work(tree)
         tree.retract(state, x, there)
         set_rates(tree, there, work, v, acc)
         moment = Moment(tree, there, work, u, z, v, 1.0, mobility=1.0)

@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, PliantError, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import RUNGS, finer, intervals, next_rung
+from pliant.solve.automatic import MARGIN, RUNGS, finer, intervals, next_rung
 from pliant.solve.controller_memory import Repeated
 from pliant.solve.integrators.contract import ChosenSteps, Integrator
 from pliant.solve.motion_error import SECTIONS, MotionError
@@ -42,8 +42,8 @@ TYPICAL = 8
 """Intervals of a rod on the mesh for which the costs of integrators are compared."""
 MORE_STEPS = 1.5
 """Explicit steps on that mesh over those on the first one."""
-MOTION_MARGIN = 0.6
-"""Part of the accuracy that the estimate for a motion may reach."""
+CLIMBED = 0.6
+"""Part of the accuracy that an extrapolated estimate may reach; one of two motions may reach MARGIN."""
 TIME, SPACE = 0.5, 0.7
 """Parts of the allowed error that the steps and the mesh may have."""
 FIRST_TOLERANCE, FINEST_TOLERANCE = 0.3, 1e-3
@@ -134,7 +134,7 @@ class MotionSearch:
             self.between = self.controllers.between(self.duration)
             self.straight = min(self.straight, self.between)
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
-        self.enough = MOTION_MARGIN * self.accuracy * self.length
+        self.enough = CLIMBED * self.accuracy * self.length
         self.began = time.perf_counter()
         self.finest: Taken | None = None
         self._known: dict[Any, Taken | PliantError] = {}
@@ -332,7 +332,8 @@ class MotionSearch:
         coarse = self._take(mesh, method, larger)
         fine = self._take(following, method, level)
         error = self._gap(coarse, fine, method)
-        return self._with_error(fine.motion, error) if error.max() <= self.enough else None
+        enough = MARGIN * self.accuracy * self.length
+        return self._with_error(fine.motion, error) if error.max() <= enough else None
 
     def _by_few_steps(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
         """The motion by a few steps of one length, None if they are too few."""

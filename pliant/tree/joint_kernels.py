@@ -144,25 +144,33 @@ def joint_blocks(base, Sa, Sb, left, right, wrench, curved, down, up, own):  # t
     """
     nv = Sa.shape[1]
     c = left.shape[1] - nv
-    N = np.zeros((6, 6))
+    N, row, bent, col = np.zeros((6, 6)), np.empty(6), np.empty(6), np.empty(6)
     if curved:
         half_bracket(wrench, N)
     for a in range(nv):
+        for j in range(6):
+            row[j] = bent[j] = col[j] = 0.0
+        for i in range(6):
+            x, y = Sa[i, a], Sb[i, a]
+            if x != 0.0 or y != 0.0:
+                for j in range(6):
+                    row[j] += x * base[i, j]
+                    bent[j] += x * N[j, i]
+                    col[j] += y * base[j, i]
         for b in range(nv):
-            own[a, b] = _form(Sa, a, base, Sb, b)
+            own[a, b] = _product(row, Sb, b)
         for b in range(c):
-            cross = _form(left, b, N, Sa, a) if curved else 0.0
-            down[a, b] = _form(Sa, a, base, right, b) + cross
-            up[b, a] = _form(left, b, base, Sb, a) + cross
+            cross = _product(bent, left, b) if curved else 0.0
+            down[a, b] = _product(row, right, b) + cross
+            up[b, a] = _product(col, left, b) + cross
 
 
 @inner
-def _form(x, a, K, y, b):  # type: ignore[no-untyped-def]
-    """Column a of x (6, .) times K (6, 6) times column b of y."""
+def _product(x, y, b):  # type: ignore[no-untyped-def]
+    """x (6,) times column b of y (6, .)."""
     v = 0.0
     for i in range(6):
-        for j in range(6):
-            v += x[i, a] * K[i, j] * y[j, b]
+        v += x[i] * y[i, b]
     return v
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 import pliant as pl
 from pliant.lie import se3
 from pliant.physics import link_kernels
-from pliant.physics.between import middle
+from pliant.physics.between import middle, set_middle
 from pliant.physics.effects import effects_of
 
 STEEL = pl.Material(E=2e9, nu=0.3)
@@ -34,6 +34,9 @@ def chain(count: int, length: float = 0.3, material: pl.Material = STEEL, **opti
     return robot
 
 
+LAWS = {"link": lambda: rule(), "updated link": lambda: updated_rule()}
+
+
 def random_frames(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return se3.exp(rng.normal(size=(2, 6)) * 0.5), se3.exp(
         rng.normal(size=(2, 6)) * [1, 1, 1, 0, 0, 0]
@@ -50,8 +53,15 @@ def rule(kind: float = 0.0) -> np.ndarray:
             [0, 0, 0, 0, 0, kind],
             [0, 0, 0, 2, 3, 0.7],
             np.ones(6),
+            np.zeros(6),
         ]
     )
+
+
+def updated_rule() -> np.ndarray:
+    law = rule()
+    law[6], law[2] = 1.0, [0, 0, 0, 0, 0, 0.4]
+    return law
 
 
 def bushing_rule(kind: float = 0.0) -> np.ndarray:
@@ -60,7 +70,12 @@ def bushing_rule(kind: float = 0.0) -> np.ndarray:
     return law
 
 
-MEASURES = {"link": link_kernels.LINK, "bushing": np.arange(6), "some rows": np.array([1, 3, 5])}
+MEASURES = {
+    "link": link_kernels.LINK,
+    "updated link": link_kernels.LINK,
+    "bushing": np.arange(6),
+    "some rows": np.array([1, 3, 5]),
+}
 """Rows that are used, by what uses them; none stand for a link."""
 
 
@@ -74,7 +89,9 @@ def potential(g, turns, law, used=link_kernels.LINK):
     x = np.zeros(6)
     link_kernels.set_strain(used, g, turns, law[4], x)
     rows = used if len(used) else np.arange(6)
-    return 0.5 * np.sum((law[0] * (x - law[2]) ** 2)[rows])
+    stretch = x[5] / law[2, 5] if law[6].any() else 1.0
+    soft = stretch ** -np.array([4, 4, 4, 3, 3, 2])
+    return 0.5 * np.sum((law[0] * soft * (x - law[2]) ** 2)[rows])
 
 
 def moved(g, x):
@@ -88,7 +105,7 @@ def test_middles_of_a_step_have_the_shares_of_their_ends(size: float) -> None:
     ga = se3.exp(rng.normal(size=6))
     gb = ga @ se3.exp(size * rng.normal(size=6))
     g, shares = np.zeros((4, 4)), np.zeros((2, 6, 6))
-    link_kernels._middle(ga, gb, g, shares, False)
+    set_middle(ga[None], gb[None], 0, True, g, shares)
     wanted = middle(ga[None], gb[None])
     assert g == pytest.approx(wanted.g[0], abs=1e-14)
     assert shares == pytest.approx(np.stack([wanted.Aa[0], wanted.Ab[0]]), abs=1e-14)
@@ -97,10 +114,10 @@ def test_middles_of_a_step_have_the_shares_of_their_ends(size: float) -> None:
 @pytest.mark.parametrize("what", MEASURES)
 def test_gradient_and_its_derivative_are_those_of_the_potential(what: str) -> None:
     rng, used = np.random.default_rng(1), MEASURES[what]
-    law, h = rule() if what == "link" else bushing_rule(), 1e-4
+    law, h = LAWS.get(what, bushing_rule)(), 1e-4
     for _ in range(4):
         g, turns = random_frames(rng)
-        if what != "link":
+        if what not in LAWS:
             turns = np.tile(np.eye(4), (2, 1, 1))
         p, H = gradient(g, turns, law, used)
         E = h * np.eye(12)
@@ -131,24 +148,29 @@ def test_a_link_bends_on_beyond_half_a_turn(angle: float) -> None:
     assert gradient(g, turns, law)[0] == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("what", ["link", "bushing"])
+@pytest.mark.parametrize("what", ["link", "bushing", "updated link"])
 @pytest.mark.parametrize("kind", [0.0, 1.0])
 def test_impulses_keep_momentum_and_energy(kind: float, what: str) -> None:
     """What leaves and arrives adds up to nothing, and does the work of the change of potential."""
     rng, used = np.random.default_rng(2), MEASURES[what]
-    law = rule(kind) if what == "link" else bushing_rule(kind)
+    law = {"link": rule, "bushing": bushing_rule}.get(what, lambda kind: updated_rule())(kind)
     law[1] = 0.0
     for _ in range(4):
         ga, turns = random_frames(rng)
         if what == "bushing":
             turns = np.tile(np.eye(4), (2, 1, 1))
         gb = ga @ se3.exp(0.02 * rng.normal(size=(2, 6)))
-        leaving, arriving, H = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((12, 12))
-        link_kernels.set_impulses(used, ga, gb, turns, law, 1.0, True, True, leaving, arriving, H)
+        at = middle(ga, gb)
+        shares = [np.stack([at.Aa[k], at.Ab[k]]) for k in range(2)]
+        first, second = ((0, ga[[k]], gb[[k]], at.g[k], shares[k]) for k in range(2))
+        out = np.zeros((2, 2, 1, 6))
+        given = (used, first, second, turns, law, 1.0, True)
+        link_kernels.add_impulses(*given, *out[0], *out[1])
+        leaving, arriving = out[:, 0, 0], out[:, 1, 0]
         to_world = lambda g, p: np.linalg.solve(se3.Ad(g).T, p)  # noqa: E731
         total = sum(to_world(ga[k], leaving[k]) - to_world(gb[k], arriving[k]) for k in range(2))
         assert total == pytest.approx(np.zeros(6), abs=1e-12)
-        if kind == 0.0:
+        if kind == 0.0 and what != "updated link":  # whose stress is that of the mean strain
             xi = np.asarray(se3.log(se3.inverse(ga) @ gb))
             work = np.sum(xi * (leaving - arriving))
             change = potential(gb, turns, law, used) - potential(ga, turns, law, used)
@@ -341,6 +363,39 @@ def test_ends_at_one_place_have_no_direction() -> None:
     robot.add_link("link", (0, 0, 0), node.at((0, 0, 0)), pl.Circle(0.001), STEEL)
     with pytest.raises(pl.DescriptionError, match="apart"):
         robot.statics()
+
+
+def updated_link() -> tuple[pl.Robot, float]:
+    """A mass that hangs on a soft link whose section follows the stretch, and EA of the link."""
+    robot = pl.Robot()
+    body = robot.add_body("ball", 0.1, (1e-4,) * 3, joint=pl.Free(), pose=pl.pose((0, 0, -0.2)))
+    section, rubber = pl.Circle(0.004), pl.Material(E=2e5, nu=0.5)
+    robot.add_link("band", (0, 0, 0), body.at((0, 0, 0)), section, rubber, updated=True)
+    return robot, 2e5 * np.pi * 0.004**2
+
+
+def test_updated_link_stretches_as_its_closed_form_says() -> None:
+    """EA (l - 1) / l^3 at the stretch l carries the weight."""
+    robot, axial = updated_link()
+    stretch = brentq(lambda x: axial * (x - 1) / x**3 - 0.1 * 9.81, 1.0, 1.5)
+    still = robot.statics()
+    assert still.position("ball")[2] == pytest.approx(-0.2 * stretch, rel=1e-8)
+    assert still.reading("band", "tension") == pytest.approx(0.981, rel=1e-8)
+    energy = 0.5 * axial * 0.2 * (1 - 1 / stretch) ** 2
+    assert still.energy["elastic"] == pytest.approx(energy, rel=1e-8)
+
+
+def test_updated_link_keeps_energy_in_motion() -> None:
+    motion = updated_link()[0].simulate(0.5, 1e-3, joints={"ball": pl.pose((0.05, 0, -0.25))})
+    assert np.abs(motion.energy["balance"]).max() < 1e-3 * motion.energy["kinetic"].max()
+
+
+def test_links_that_act_one_way_have_no_section_update() -> None:
+    with pytest.raises(pl.DescriptionError, match="one way"):
+        section = pl.Circle(0.004)
+        pl.Robot().add_link(
+            "a", (0, 0, 0), (0, 0, 1), section, RUBBER, kind="tension", updated=True
+        )
 
 
 def test_links_do_not_couple_masses() -> None:

@@ -174,6 +174,12 @@ def chambers(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> dict[str, Any]:
 
 
 @case
+def strain_damper(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
+    given = pl.Damping(bending=1e-3, twist=2e-3, shear=0.1, axial=0.2)
+    robot.add_strain_damper("skin", "arm", given, 0.5)
+
+
+@case
 def section_update(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     robot.add_section_update("softening", "arm")
 
@@ -185,6 +191,7 @@ def links(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     )
     ends = (arm.at(0.15), hand.at((0.1, 0, 0)))
     robot.add_link("beam", *ends, pl.Circle(0.003), RUBBER, power=0.7)
+    robot.add_link("soft", *ends, pl.Circle(0.003), RUBBER, updated=True)
 
 
 @case

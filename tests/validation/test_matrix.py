@@ -140,6 +140,11 @@ def softening(robot: pl.Robot, arm: pl.Rod) -> object:
     return robot.add_section_update("soft", arm)
 
 
+def power_damping(robot: pl.Robot, arm: pl.Rod) -> object:
+    robot.add_load("push", arm.tip, force=(0.03, 0.0, 0.0))
+    return robot.add_strain_damper("skin", arm, pl.Damping(bending=1e-3, axial=0.1), 0.5)
+
+
 PUSH = tip_load(force=(0.03, 0.0, 0.0))
 PULL = {"pull": lambda t: 0.5 * (ramp(t) - 1.0)}
 MORE_CASES: dict[str, Case] = {
@@ -149,6 +154,7 @@ MORE_CASES: dict[str, Case] = {
     "embedded tendon": Case({}, embedded, PULL),
     "rubbing tendon": Case({}, rubbing, PULL),
     "section update": Case({}, softening),
+    "strain damper": Case({}, power_damping),
 }
 """Effects that meet every formulation on a clamp and on a hinge, integrators in turn."""
 CASES: dict[str, Case] = {
@@ -173,7 +179,7 @@ COLUMN_OF = {
     "bodies": "body", "base_motions": "base motion", "springs": "spring", "tendons": "tendon",
     "links": "link",
     "muscles": "tendon", "embedded_tendons": "embedded tendon",
-    "section_updates": "section update",
+    "section_updates": "section update", "strain_dampers": "strain damper",
 }  # fmt: skip
 """Where the matrix has each effect that is compiled, described or declared."""
 ELSEWHERE = {

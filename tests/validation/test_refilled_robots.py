@@ -14,6 +14,7 @@ import pytest
 import pliant as pl
 from pliant.rods.contract import Formulation
 from pliant.solve import coordinates
+from pliant.solve.in_plane import FlatSteps
 from pliant.solve.pool import CompiledRobot, Pool
 from pliant.solve.registry import formulations, integrators
 
@@ -149,6 +150,28 @@ def test_motions_of_every_integrator(
     except pl.DescriptionError:
         pytest.skip("refused")
     assert pool.taken == 2
+
+
+@pytest.mark.parametrize("integrator", [pl.Radau(), pl.Midpoint()], ids=repr)
+@pytest.mark.parametrize("form", [pl.Spectral(3, 3), pl.BSpline(3, 7)], ids=repr)
+def test_motions_in_a_plane(
+    form: Any, integrator: Any, pool: CountingPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flat: list[object] = []
+    plain = FlatSteps.start
+
+    def start(self: FlatSteps) -> None:
+        flat.append(self)
+        plain(self)
+
+    monkeypatch.setattr(FlatSteps, "start", start)
+
+    def solve(factor: float) -> list[Any]:
+        robot = arm_robot(factor, planar=True)
+        return answers(robot.simulate(0.1, 5e-4, formulation=form, integrator=integrator))
+
+    assert compare(solve, pool, monkeypatch)
+    assert pool.taken == 2 and len(flat) == 2 * len(NUMBERS)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)

@@ -19,6 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import loops, modes
 from pliant.engine.arrays import combine, copy
+from pliant.engine.collection import collection_paused
 from pliant.engine.exchange import Exchange, UnlikeError
 from pliant.engine.loops import GAP, KEPT, SCALE, SIZE
 from pliant.engine.newton import INFINITE, LOST, REASONS, SINGULAR, SLOW, Policy
@@ -333,6 +334,7 @@ class Stepper(Equations):
         row[loops.SNAPSHOT] = record(self.keep_snapshot, b)
         return row
 
+    @collection_paused()
     def _table(self, ahead: int = 1) -> Any:
         """Programs of both sides for some steps ahead: rows of plain calls as long as there are few
         steps, else of recorded ones.
