@@ -44,7 +44,7 @@ from pliant.lie.tuples import (
 )
 from pliant.physics.frame_gap import set_curvature, set_gap
 from pliant.physics.rope_law import counted, damper
-from pliant.physics.section_updates import add_update
+from pliant.physics.stretch_law import add_update
 
 _FOLDED = 2.0
 """Angle between the end frames from which on a link may be bent by more than half a turn, rad."""

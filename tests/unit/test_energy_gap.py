@@ -11,6 +11,7 @@ import pytest
 
 import pliant as pl
 from pliant import EnergyWarning, NumericalDamping
+from tests.reference.random_motions import random_motion
 
 INERTIA, STIFFNESS, DT = 2e-3, 0.8, 0.02
 """About the hinge, kg m^2 and N m/rad: 20 rad/s, so that a step is 0.4 rad of the vibration."""
@@ -157,6 +158,19 @@ def test_energy_that_midpoint_adds_is_told() -> None:
             output_times=[0.01],
         )  # fmt: skip
     assert not [w for w in told if issubclass(w.category, NumericalDamping)]
+
+
+def test_one_per_cent_between_the_states_that_are_looked_at_is_told() -> None:
+    """A step in eight is looked at; at one of the others Newmark has taken 1.1 %."""
+    case = random_motion(91011, integrator="Newmark")
+    still = case.robot.statics(case.released, case.formulation)
+    duration = case.dt * case.steps
+    with pytest.warns(EnergyWarning, match=r"Newmark\(.* took 0\.87"):
+        motion = case.robot.simulate(
+            duration, case.dt, case.inputs, still, formulation=case.formulation,
+            integrator=case.integrator,
+        )  # fmt: skip
+    assert motion.energy["numerical"].max() > 0.01 * motion.energy_gap.in_play
 
 
 def test_energy_that_newmark_gives_up_at_a_sudden_start_is_told() -> None:
