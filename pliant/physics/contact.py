@@ -41,6 +41,10 @@ robot.
 """
 _AT_LIMIT = 1e-6
 """Part of its limit that friction of surfaces that slide may lack."""
+_THROUGH = 0.5
+"""Part of its radius by which a rod or ball is deeper on a way than at both ends if it goes through."""
+_MOST_LOOKS = 64
+"""Configurations on a way that are looked at, at the most."""
 _MAY_ENTER = 0.05
 """Part of its radius by which a rod may overlap an obstacle when a motion begins: what it gives way."""
 
@@ -60,6 +64,21 @@ class _Between(Term):
         self.finest = _GIVES if self.mu else 1.0
         self._notes = tree.add_notes(6 * self.search.count if self.mu else 0)
         self._slips = 3 * self.search.count if self.mu else 0
+
+    obstructs = True
+
+    def goes_through(self, start: State, end: State) -> bool:
+        """Whether an overlap on straight ways of all stations is deeper than at both ends."""
+        first, last = self.pool.frames(start).copy(), self.pool.frames(end).copy()
+        radii = np.maximum(self.search.radii, _GIVES * self.tree.length)
+        if not len(radii):
+            return False
+        moved = float(np.linalg.norm((last - first)[:, :3, 3], axis=1).max())
+        looks = int(np.clip(np.ceil(moved / radii.min()), 2, _MOST_LOOKS))
+        shares = np.linspace(0.0, 1.0, looks + 1)
+        gaps = np.array([self.search.find(first + t * (last - first)).gap for t in shares])
+        at_ends = np.maximum(np.maximum(gaps[0], gaps[-1]), 0.0)
+        return bool((gaps.max(axis=0) > at_ends + _THROUGH * radii).any())
 
     def _pattern(self, tree: Tree, multipliers: bool, gripping: Array) -> None:
         self.search.close(tree)

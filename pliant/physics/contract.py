@@ -124,6 +124,8 @@ class Term:
     class for itself. What they decide must not depend on numbers that change, such as inputs."""
     input: str | None = None
     """Name of the input that it follows."""
+    obstructs: bool = False
+    """Whether it keeps things from going through each other, see `goes_through`."""
     always: Any = None
     """Value of an input without a name, which acts whatever is asked for."""
     size: int = 0
@@ -201,6 +203,10 @@ class Term:
     def conservative(self, u: Array) -> bool:
         """Whether it has a potential under the inputs u, so that its tangent is symmetric."""
         return True
+
+    def goes_through(self, start: State, end: State) -> bool:
+        """Whether things go through each other on straight ways from one configuration to another."""
+        return False
 
     def act(self, m: Moment) -> None:
         """Add gradients and, with a tangent, their derivatives at one configuration."""

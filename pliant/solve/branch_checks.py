@@ -23,6 +23,7 @@ from pliant.rods.contract import Array, Ints
 if TYPE_CHECKING:
     from pliant.physics.effects import Inputs
     from pliant.solve.statics import Equilibrium
+    from pliant.tree.state import State
 
 LARGEST_TURN = {True: 2.0, False: 1.0}
 """Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
@@ -85,6 +86,7 @@ class BranchChecks:
         self._unit = max(1.0, self.tree.length)
         self._exact = _EXACT * min(1.0, self.tree.length) * equations.effects.finest
         self._first = self._curvatures()
+        self._obstacles = [term for term in equations.effects.terms if term.obstructs]
 
     def begin(self) -> None:
         """Begin an attempt at the state of the equations."""
@@ -233,6 +235,20 @@ class BranchChecks:
         if self.jumped and step > _FINE * largest_step:
             raise NewtonError("the robot snaps")
         self._pace = turn / step
+
+    def heed_obstacles(self, before: State) -> None:
+        """Reject a load step in which things go through each other and end apart again.
+
+        before : the configuration in which it began.
+        """
+        after = self.equations.state
+        if any(term.goes_through(before, after) for term in self._obstacles):
+            raise NewtonError("things would go through each other")
+
+    @property
+    def obstructed(self) -> bool:
+        """Whether anything keeps things from going through each other."""
+        return bool(self._obstacles)
 
     def _is_linear(self, part: float) -> bool:
         """Whether the second correction of an attempt was less than a part of the first one."""

@@ -309,6 +309,8 @@ class StaticSolver:
         negative, odd = (self.negative(), self.odd()) if near else self.inertia()
         checks.heed_end(negative)
         checks.heed_turn(step, self.largest)
+        if checks.obstructed:
+            checks.heed_obstacles(self.state.place(start.q))
         checks.heed_middle(inputs, negative, odd)
         checks.accept()
         return StaticSolution(

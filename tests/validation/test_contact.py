@@ -398,3 +398,32 @@ def test_motion_starts_on_the_floor_and_stays_there():
     )
     total = motion.contacts("floor").total[:, 2]
     assert total[-1] == pytest.approx(still.contacts("floor").total[2], rel=1e-3)
+
+
+@pytest.mark.parametrize("radius", [0.03, 0.002])
+@pytest.mark.parametrize("rules", [{}, {"friction": 0.01}, {"stiffness": 1e5}], ids=str)
+def test_arms_do_not_sag_through_obstacles(radius: float, rules: dict[str, float]) -> None:
+    """The equilibrium below the obstacle is one as well, but not on the way from the unloaded arm.
+
+    The support is that of an arm on which a push of the same size acts at the same place.
+    """
+    soft = pl.Material(E=2e5, nu=0.45, rho=1000.0)
+
+    def arm() -> tuple[pl.Robot, pl.Rod]:
+        robot = pl.Robot()
+        return robot, robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+
+    robot, rod = arm()
+    robot.add_contact(
+        "touch", rod, pl.Cylinder(radius, (0.2, 0, -0.04 - radius), (0, 1, 0)), **rules
+    )
+    form = pl.BSpline(3, 40)
+    found = robot.statics(formulation=form)
+    touch = found.contacts("touch")
+    held = np.flatnonzero(touch.force[:, 2] > 0.0)
+    assert touch.force[:, 2].sum() > 0.3 and found.tip("arm")[2, 3] > -0.12
+    pushed, rod = arm()
+    for k in held:
+        pushed.add_load(f"push{k}", rod.at(touch.s[k]), force=touch.force[k])
+    same = pushed.statics(formulation=form)
+    assert np.abs(same.tip("arm") - found.tip("arm"))[:3, 3].max() < 3e-3
