@@ -20,8 +20,8 @@ from pliant.view import style
 
 EXPECTED = {
     "lowest tip height": (-0.981, 0.003),
-    "estimated error, mm": (0.313, 0.1),
-    "true error over the accuracy": (0.062, 0.03),
+    "estimated error, mm": (0.104, 0.05),
+    "true error over the accuracy": (0.011, 0.005),
     "order of the mesh": (4.0, 0.5),
 }
 TIMES = np.linspace(0.0, 1.0, 21)

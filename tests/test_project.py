@@ -19,7 +19,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["
 
 # "About 40 lines" of the style guide, with a little room.
 LONGEST_FUNCTION = 52
-MOST_STATEMENTS = 52_900
+MOST_STATEMENTS = 53_900
 """Statements of the package without docstrings. It grows with new capabilities only."""
 
 

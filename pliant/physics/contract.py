@@ -143,7 +143,7 @@ class Term:
     squeezes: bool = False
     """Whether it keeps rods that shear under compression from within, as tendons and chambers do.
     `Midpoint` then takes mean forces."""
-    pulls: bool = False
+    squeezes_at_once: bool = False
     """Whether it may do so at once, as tendons do; `Midpoint` is then not the default."""
     whole: bool = False
     """Whether its impulse in a variational step stays where it acts: hard rows, and dry friction."""

@@ -141,7 +141,7 @@ class Effects:
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
         self.squeezed = any(term.squeezes for term in self.terms)
         """Whether something keeps rods under compression from within, and whether by a pull."""
-        self.pulled = any(term.pulls for term in self.terms)
+        self.squeezed_at_once = any(term.squeezes_at_once for term in self.terms)
         self.held = any(term.whole for term in self.rows)
         """Whether there are hard rows, which act at the start of a step."""
         self.over_constrained = False

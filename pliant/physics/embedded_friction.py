@@ -92,7 +92,7 @@ class RubbingTendon(KernelTerm):
         self.rubbing, self.name, self.label = rubbing, tendon.name, tendon.label
         self.route = ChannelRoute(tree, tendon)
         self.channels, self.bridges = self.route.channels, self.route.bridges
-        self.squeezes = self.pulls = self.route.squeezes
+        self.squeezes = self.squeezes_at_once = self.route.squeezes
         self._given = not rubbing.to_reel
         self.reel: Path | None = None
         if self._given:

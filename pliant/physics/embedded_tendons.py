@@ -37,7 +37,7 @@ class EmbeddedTension(KernelTerm):
         self.input = self.name = tendon.name
         self.route = ChannelRoute(tree, tendon)
         self.channels = self.route.channels
-        self.squeezes = self.pulls = self.route.squeezes
+        self.squeezes = self.squeezes_at_once = self.route.squeezes
 
     def close(self, tree: Tree) -> None:
         self.rest_length = self.measure(tree.rest)

@@ -40,7 +40,7 @@ class HillMuscle(PathTerm):
         self.muscle = muscle
         self.input = self.name = muscle.name
         self.path = Path(tree, muscle.path, coupled=True)
-        self.squeezes = self.pulls = self.path.squeezes
+        self.squeezes = self.squeezes_at_once = self.path.squeezes
 
     def close(self, tree: Tree) -> None:
         m, self.rest_length = self.muscle, self.path.length(tree.rest)

@@ -53,7 +53,7 @@ class PathRow(FrameRows):
         self.source, self.label, self.name = effect, effect.label, effect.name
         self.slack, self.via = slack, tuple(points)
         self.path = Path(tree, points, coupled=False)
-        self.squeezes = self.pulls = self.path.squeezes
+        self.squeezes = self.squeezes_at_once = self.path.squeezes
         self._moving = [k for k, side in enumerate(self.path.sides) if side is not None]
         self.sides = [side for side in self.path.sides if side is not None]
 

@@ -36,7 +36,7 @@ class TensionTendon(PathTerm):
         self.tendon = tendon
         self.input = self.name = tendon.name
         self.path = Path(tree, tendon.path, coupled=False)
-        self.squeezes = self.pulls = self.path.squeezes
+        self.squeezes = self.squeezes_at_once = self.path.squeezes
 
     def close(self, tree: Tree) -> None:
         self.rest_length = self.path.length(tree.rest)
@@ -79,7 +79,7 @@ class FrictionTendon(PathTerm):
     def __init__(self, tree: Tree, tendon: Tendon) -> None:
         self.tendon, self.name = tendon, tendon.name
         self.path = Path(tree, tendon.whole_path, coupled=True)
-        self.squeezes = self.pulls = self.path.squeezes
+        self.squeezes = self.squeezes_at_once = self.path.squeezes
         self._reel = int(tendon.drive == "length")
         self._given = tendon.drive == "tension"
         if self._given:

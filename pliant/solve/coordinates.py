@@ -217,7 +217,7 @@ class CoordinateProblem(Problem):
             from pliant.solve.integrators.midpoint import Midpoint
             from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            return GeneralizedAlpha(0.8) if self._effects.pulled else Midpoint()
+            return GeneralizedAlpha(0.8) if self._effects.squeezed_at_once else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]

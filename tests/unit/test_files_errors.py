@@ -154,7 +154,7 @@ def test_alias_bomb_is_refused(tmp_path):
     lines = ["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     for new, old in zip("bcdefgh", "abcdefg", strict=True):
         lines.append(f"{new}: &{new} [" + ", ".join([f"*{old}"] * 10) + "]")
-    assert "repeats itself" in only_error(tmp_path, "\n".join(lines))
+    assert "*aliases repeat" in only_error(tmp_path, "\n".join(lines))
 
 
 def test_no_registry_means_no_formulation(tmp_path):

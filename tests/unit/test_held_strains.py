@@ -105,6 +105,8 @@ def test_the_power_lost_is_twice_the_energy_of_the_lagging_rate(
     tree, part = effects.tree, effects.tree.parts[0]
     part.D[...] = 0.3 * part.C
     part.lag[...] = 0.3
+    for term in effects.terms:
+        term.refill(tree)
     work = Work(tree)
     work.parts[0].rate[...] = np.random.default_rng(5).normal(size=part.D.shape)
     moment = Moment(tree, tree.rest, work, effects.nothing.u, np.zeros(tree.total))

@@ -27,7 +27,6 @@ from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run
-from pliant.joints.contract import JointMap
 from pliant.lie.se3_kernels import step_twists
 from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment, Step
@@ -65,7 +64,7 @@ class MomentumStepper(Stepper):
         tree = self.tree
         self.mass = Mass(effects)
         self.numbers[loops.FLOOR] = h * rounding_force(effects, h)
-        self.counts[loops.KNOWS_LAST] = 1
+        self.counts[loops.KNOWS_LAST] = -1
         self.p, self.given, self.goal, self._known, self._variation, self._leaving = np.zeros(
             (6, tree.total)
         )
@@ -75,16 +74,12 @@ class MomentumStepper(Stepper):
             )
         self._acting = self.mean if implicit else self.before
         self._previous, self._next = np.zeros(tree.nq), np.zeros(tree.nq)
-        self._line, self._missed, self._missed_before, self._ahead = np.zeros((4, tree.nq))
-        """Where the motion gets if it goes straight, what that missed of the last step and of the one
-        before, and what it is foreseen to miss now; of joints in their charts."""
         self.impacts = Impacts(effects, self.mass)
 
     # -- state -------------------------------------------------------------------------------
 
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         self._previous[...] = self.q
-        self._missed[...] = self._missed_before[...] = 0.0
         a = self.a.place(self.q)
         self.p[...] = self.mass.momentum(a, v)
         put(v, self.tree.prescribed, self._known)
@@ -170,52 +165,17 @@ class MomentumStepper(Stepper):
         combine(1.0, self.p, -1.0, self.given, self.goal)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
-        """Go on straight from the last step and bend as much as the motion did there; straight on,
-        where it jerks; or stay.
-        """
-        line, missed, ahead = self._line, self._missed, self._ahead
+        """Go on as in the last step."""
 
-        def straight() -> None:
-            self._go_straight(b.q)
-            self._drive(b)
-            copy(self.z, self.trial)
-
-        def bent() -> None:
-            self._go_straight(line)
-            for part in self.tree.parts:
-                for at in (part.joint_slice, part.q_slice):
-                    run(foresee, missed[at], self._missed_before[at], ahead[at])
-            combine(1.0, line, 1.0, ahead, b.q)
-            for joint, at in self._joints():
-                ask(joint.move, line[at], ahead[at], np.arange(joint.nv), b.q[at])
+        def predict() -> None:
+            combine(2.0, self.q, -1.0, self._previous, b.q)
+            for part, at in zip(self.tree.parts, b.parts, strict=True):
+                if part.joint.nq:
+                    past, now = self._previous[part.joint_slice], self.q[part.joint_slice]
+                    ask(part.joint.extrapolate, past, now, at.joint_q)
             self._drive(b)
 
-        def still() -> None:
-            copy(self.q, b.q)
-            self._drive(b)
-            copy(self.z, self.trial)
-
-        return [bent, straight, still]
-
-    def _joints(self) -> list[tuple[JointMap, slice]]:
-        """All joints with coordinates, and where these stand."""
-        return [(x.joint, x.joint_slice) for x in self.tree.parts if x.joint.nq]
-
-    def _go_straight(self, out: Array) -> None:
-        """Write to out (nq,) where the motion gets if the next step is as the last one."""
-        combine(2.0, self.q, -1.0, self._previous, out)
-        for joint, at in self._joints():
-            ask(joint.extrapolate, self._previous[at], self.q[at], out[at])
-
-    def _note_missed(self, b: State) -> None:
-        """Note what going straight misses of the end of this step."""
-        line, missed = self._line, self._missed
-        self._go_straight(line)
-        copy(missed, self._missed_before)
-        combine(1.0, b.q, -1.0, line, missed)
-        for joint, at in self._joints():
-            clear(missed[at])
-            ask(joint.set_difference, line[at], b.q[at], missed[at][: joint.nv])
+        return [predict]
 
     def _drive(self, b: State) -> None:
         """Set prescribed joints where the inputs have them."""
@@ -283,7 +243,6 @@ class MomentumStepper(Stepper):
             ends = (a, self.p), (b, arrived)
             self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:2])
         copy(arrived, self.p)
-        self._note_missed(b)
         copy(self.q, self._previous)
         self.take_over(b)
         if len(tree.prescribed):
@@ -359,21 +318,3 @@ def leave_residual(left, free, rows, arrived):  # type: ignore[no-untyped-def]
         arrived[at] -= left[at]
     for at in rows:
         arrived[at] = 0.0
-
-
-@kernel
-def foresee(missed, before, ahead):  # type: ignore[no-untyped-def]
-    """Write to ahead (nq,) what a straight prediction will miss, from what it missed in the last step
-    and in the one before.
-
-    Where these are alike it is the last one, where they alternate it is nothing.
-    """
-    both = square = 0.0
-    for i in range(missed.shape[0]):
-        both += missed[i] * before[i]
-        square += before[i] * before[i]
-    share = 0.0
-    if square > 0.0:
-        share = min(max(both / square, 0.0), 1.0)
-    for i in range(missed.shape[0]):
-        ahead[i] = share * missed[i]
