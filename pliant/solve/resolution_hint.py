@@ -7,6 +7,8 @@ of them: by a ratio r against its size, wave lengths are off by about r^2 of the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,11 +61,26 @@ def _points(problem: Problem, path: Trajectory, rows: NDArray[np.int64]) -> tupl
     q, v = [path.q[k] for k in rows], [path.v[k] for k in rows]
     centres = [problem.centres(*pair) for pair in zip(q, v, strict=True)]
     positions, velocities = ([np.array(x)] for x in zip(*centres, strict=True))
-    for rod in problem.description.rods.values():
-        g, twist = problem.motions_along(q, v, rod.name, np.array([rod.length]))
+    for g, twist in _tips(problem, q, v):
         positions.append(g[:, :, :3, 3])
         velocities.append(np.einsum("tpij,tpj->tpi", g[..., :3, :3], twist[..., 3:]))
     return np.concatenate(positions, axis=1), np.concatenate(velocities, axis=1)
+
+
+def _tips(problem: Problem, q: list[Any], v: list[Any]) -> list[tuple[Array, Array]]:
+    """World poses (T, 1, 4, 4) and body twists (T, 1, 6) of the tip of each rod.
+
+    A call for each rod would place the whole robot for each of them: of several rods, all are asked at
+    one state after another, so that the cost grows linearly with their number.
+    """
+    ends = [(rod.name, np.array([rod.length])) for rod in problem.description.rods.values()]
+    if len(ends) == 1:
+        return [problem.motions_along(q, v, *ends[0])]
+    sampler, poses, twists = problem.sampler, [], []
+    for one, rate in zip(q, v, strict=True):
+        poses.append([sampler.poses(one, *end) for end in ends])
+        twists.append([sampler.velocities(one, rate, *end) for end in ends])
+    return list(zip(np.swapaxes(poses, 0, 1), np.swapaxes(twists, 0, 1), strict=True))
 
 
 def _strain_change(problem: Problem, path: Trajectory) -> float:
